@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -236,7 +236,7 @@ class Case:
         """Return a model that is not fitted."""
         return self.system(**{**self.settings, **settings})
 
-    @property
+    @cached_property
     def classifies(self) -> bool:
         """Whether the targets are labels."""
         return is_classifier(self.make())
@@ -255,7 +255,7 @@ class Case:
         """Whether it is no exception from a law."""
         return not self.name.startswith(tuple(EXCEPTIONS[law]))
 
-    @property
+    @cached_property
     def scans(self) -> bool:
         """Whether rows are learned in their order, one by one."""
         model = self.make()

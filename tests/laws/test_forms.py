@@ -1,9 +1,8 @@
-"""Rows are the same rows in whatever form they come: layouts, sparse rows, frames, other arrays, files."""
+"""Rows are the same rows in whatever form they come: layouts, sparse rows, frames, other arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import array_api_strict
@@ -14,10 +13,8 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from adaline import open_table
-from adaline.sources.tables import batches
-from adaline.sources.tables import source as table_module
-from tests.cases import Case, assert_same, cases, fitted, reading
+from adaline.arrays import host, is_device
+from tests.cases import Case, Given, assert_same, cases, fitted, reading
 from tests.layouts import lay
 
 NAMES = ["a", "b (m)", "ä", "d"]
@@ -61,28 +58,39 @@ def test_sparse_rows(case: Case) -> None:
     check_forms(case, SPARSE, np.where(np.random.default_rng(3).random(X.shape) < 0.5, X, 0.0))
 
 
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-@cases(law="tables")
-def test_a_streamed_file_is_an_array(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = case.rows(n=150)
-    frame = pd.DataFrame(given.X, columns=NAMES)
-    if given.y is not None:
-        frame["y"] = given.y
-    frame["w"] = np.random.default_rng(1).integers(1, 4, len(frame)).astype(float)
-    frame.to_parquet(tmp_path / "t.parquet", row_group_size=64)
-    expected = case.fit(given.with_weight(frame["w"].to_numpy()))
-    held = case.fit(type(given)(open_table(tmp_path / "t.parquet", target=target(frame), weight="w")))
-    monkeypatch.setattr(batches, "free_memory", lambda: 0.0)
-    monkeypatch.setattr(table_module, "KEPT", 0)
-    streamed = case.fit(type(given)(open_table(tmp_path / "t.parquet", target=target(frame), weight="w")))
-    for found in (held, streamed):
-        assert_same(found, expected, given.X)
-        assert list(found.feature_names_in_) == NAMES
+OF_ROWS = (
+    *("predict", "predict_proba", "predict_log_proba", "decision_function", "decisions", "ambiguous", "latent"),
+    *("transform", "score_samples", "log_likelihood", "mahalanobis", "row_weights", "filter"),
+)
+"""Methods that return a value for each row."""
+LACKING = {
+    "row_weights": ("RobustRegression(loss='absolute'", "RobustRegression(loss='quantile'"),
+    "mahalanobis": ("GaussianClassifier(covariance='full', components",),
+}
+"""Cases for whose settings a method is refused."""
 
 
-def target(frame: pd.DataFrame) -> str | None:
-    """Return the target of a table, if it has one."""
-    return "y" if "y" in frame else None
+@pytest.mark.parametrize("device", ["device1", "no_float64"])
+@cases(lambda case: case.settings.get("method") != "autocorrelation")
+def test_values_of_rows_lie_where_the_rows_do(case: Case, device: str) -> None:
+    """`no_float64` stands for the devices of Apple (MPS): rows are summed on the host, and values come back there."""
+    own, exact, given = array_api_strict.Device(device), device != "no_float64", case.rows()
+    y = np.unique(given.y, return_inverse=True)[1] if case.classifies else given.y
+    kind = np.float64 if exact else np.float32
+    host_parts = [part if part.dtype.kind == "i" else part.astype(kind) for part in (given.X, y) if part is not None]
+    parts = [array_api_strict.asarray(part, device=own) for part in host_parts]
+    there, here = case.fit(Given(*parts)), case.fit(Given(*host_parts))
+    found = [one for one in OF_ROWS if hasattr(there, one) and not case.name.startswith(LACKING.get(one, ("-",)))]
+    assert found
+    for method in found:
+        needed = len(parts) if method in ("row_weights", "filter") else 1
+        got, wanted = (getattr(model, method)(*rows[:needed]) for model, rows in ((there, parts), (here, host_parts)))
+        for one, other in zip(got, wanted, strict=True) if method == "filter" else [(got, wanted)]:
+            assert is_device(one), method
+            assert one.device == own
+            near = 1e-6 * np.abs(other[np.isfinite(other)]).max()
+            np.testing.assert_allclose(host(one), other, rtol=1e-6 if exact else 1e-5, atol=near)
+    assert there.score(*parts) == pytest.approx(here.score(*host_parts), rel=1e-6 if exact else 1e-4)
 
 
 @pytest.mark.filterwarnings("error")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from adaline import LinearRegression, Ridge
-from adaline.errors import AdalineError, InvalidData
+from adaline.errors import AdalineError, InvalidData, NotFittedError
 from adaline.storage import load, save
 from tests.cases import Case, Given, cases, fitted, reading
 from tests.storage.cases import assert_equal
@@ -127,8 +127,22 @@ def test_whatever_is_called_fit_leaves_a_fitted_model(case: Case) -> None:
 
 
 @cases()
+def test_every_fitted_attribute_is_in_the_docstring(case: Case) -> None:
+    two = case.rows(classes=2)
+    models = [copy.deepcopy(fitted(case.name)), *([case.fit(two)] if case.classifies else [])]
+    if hasattr(models[-1], "learn_one"):
+        models[-1].learn_one(two.X[0], two.y[0])
+    names = {name for model in models for name in (*vars(model), *dir(case.system))}
+    fits = {name for name in names if re.fullmatch(r"[a-zA-Z]\w*[a-z]_", name)} - {
+        "n_features_in_",
+        "feature_names_in_",
+    }
+    assert {name for name in fits if not re.search(rf"\b{name}(?!\w)", case.system.__doc__)} == set()
+
+
+@cases()
 def test_a_new_model_says_that_it_is_not_fitted(case: Case) -> None:
-    with pytest.raises(NotFittedError):
+    with pytest.raises(NotFittedError, match=f"This {case.system.__name__} instance is not fitted yet"):
         case.make().predict(case.rows().X)
 
 

@@ -55,6 +55,21 @@ def rows(name: str, chunks: int, seed: int = 0, columns: int = COLUMNS) -> list[
     return list(zip(X, y, strict=True))
 
 
+def single(chunks: list[tuple[Array, Any]]) -> list[tuple[Array, Any]]:
+    """Return the rows of chunks one by one."""
+    return [(x, t) for chunk in chunks for x, t in zip(*chunk, strict=True)]
+
+
+def each(method: Callable[..., Any], arguments: list[Any]) -> Callable[[], None]:
+    """Return a function that calls a method with one tuple of arguments after the other."""
+
+    def work() -> None:
+        for given in arguments:
+            method(*given)
+
+    return work
+
+
 def together(*works: Callable[[], None]) -> None:
     """Run functions in threads of their own, to their end; raise what any of them raised."""
     errors: list[BaseException] = []
@@ -76,6 +91,25 @@ def together(*works: Callable[[], None]) -> None:
         raise errors[0]
 
 
+def found_meanwhile(learn: Callable[[], None], *reads: Callable[[], Any], most: int = 10**9) -> list[Any]:
+    """Return what the functions of other threads gave, again and again, while one learned."""
+    found: list[Any] = []
+    ended = threading.Event()
+
+    def learning() -> None:
+        try:
+            learn()
+        finally:
+            ended.set()
+
+    def reading(read: Callable[[], Any]) -> None:
+        while not ended.is_set() and len(found) < most:
+            found.append(read())
+
+    together(learning, *(lambda read=read: reading(read) for read in reads))
+    return found
+
+
 def count(model: Any) -> float:
     """Return how many rows a model has learned from."""
     if hasattr(model, "rows_seen_"):
@@ -94,43 +128,26 @@ def state(model: Any, X: Array) -> bytes:
 def test_chunks_of_several_threads_are_all_learned(name: str) -> None:
     first, *chunks = rows(name, 1 + THREADS * CHUNKS)
     model = make(name).partial_fit(*first)
-
-    def feed(k: int) -> None:
-        for chunk in chunks[k::THREADS]:
-            model.partial_fit(*chunk)
-
-    together(*(lambda k=k: feed(k) for k in range(THREADS)))
+    together(*(each(model.partial_fit, chunks[k::THREADS]) for k in range(THREADS)))
     assert count(model) == ROWS * (1 + len(chunks))
     if name in BY_SUMS:
         alone = make(name)
-        for chunk in (first, *chunks):
-            alone.partial_fit(*chunk)
+        each(alone.partial_fit, [first, *chunks])()
         np.testing.assert_allclose(model.coef_, alone.coef_, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", BY_SUMS)
 def test_several_threads_may_merge_and_forget(name: str) -> None:
     first, *chunks = rows(name, 1 + 4 * CHUNKS)
-    kept, gone, merged, more = chunks[::4], chunks[1::4], chunks[2::4], chunks[3::4]
-    model = make(name).partial_fit(*first)
-    for chunk in gone:
-        model.partial_fit(*chunk)
-    others = [make(name).partial_fit(*chunk) for chunk in merged]
-
-    def each(method: str, arguments: list[Any]) -> Callable[[], None]:
-        def work() -> None:
-            for given in arguments:
-                getattr(model, method)(*given)
-
-        return work
-
+    kept, gone, merged, more = (chunks[k::4] for k in range(4))
+    model, alone = make(name).partial_fit(*first), make(name)
+    each(model.partial_fit, gone)()
+    others = [(make(name).partial_fit(*chunk),) for chunk in merged]
     together(
-        each("partial_fit", kept), each("forget", gone), each("merge", [(one,) for one in others]),
-        each("partial_fit", more),
-    )  # fmt: skip
-    alone = make(name)
-    for chunk in (first, *kept, *merged, *more):
-        alone.partial_fit(*chunk)
+        *(each(model.partial_fit, kept), each(model.forget, gone)),
+        *(each(model.merge, others), each(model.partial_fit, more)),
+    )
+    each(alone.partial_fit, [first, *kept, *merged, *more])()
     assert count(model) == count(alone)
     np.testing.assert_allclose(model.coef_, alone.coef_, rtol=1e-9, atol=1e-10)
 
@@ -139,121 +156,61 @@ def test_several_threads_may_merge_and_forget(name: str) -> None:
 def test_single_rows_of_several_threads_are_all_learned(name: str) -> None:
     first, *chunks = rows(name, 1 + THREADS * CHUNKS)
     model = make(name).partial_fit(*first)
-
-    def feed(k: int) -> None:
-        for X, y in chunks[k::THREADS]:
-            if k == 0:
-                model.partial_fit(X, y)
-            else:
-                for x, t in zip(X, y, strict=True):
-                    model.learn_one(x, t)
-
-    together(*(lambda k=k: feed(k) for k in range(THREADS)))
+    by_rows = (each(model.learn_one, single(chunks[k::THREADS])) for k in range(1, THREADS))
+    together(each(model.partial_fit, chunks[::THREADS]), *by_rows)
     assert count(model) == ROWS * (1 + len(chunks))
 
 
 @pytest.mark.parametrize("name", GOING_ON)
 def test_predictions_are_those_of_some_whole_number_of_chunks(name: str) -> None:
-    chunks = rows(name, 40)
-    X = rows(name, 1, seed=1)[0][0]
-    alone, expected = make(name), set()
-    for chunk in chunks:
-        expected.add(state(alone.partial_fit(*chunk), X))
+    chunks, X = rows(name, 20), rows(name, 1, seed=1)[0][0]
+    alone = make(name)
+    expected = {state(alone.partial_fit(*chunk), X) for chunk in chunks}
     model = make(name).partial_fit(*chunks[0])
-    found = set()
-    ended = threading.Event()
-
-    def learn() -> None:
-        for chunk in chunks[1:]:
-            model.partial_fit(*chunk)
-        ended.set()
-
-    def read() -> None:
-        while not ended.is_set():
-            found.add(state(model, X))
-
-    together(learn, read, read)
+    found = {*found_meanwhile(each(model.partial_fit, chunks[1:]), *[lambda: state(model, X)] * 2)}
     assert found
     assert found <= expected
     assert state(model, X) == state(alone, X)
 
 
 @pytest.mark.parametrize("name", BY_ROWS)
-def test_predictions_are_those_of_some_whole_number_of_rows(name: str) -> None:
+def test_predictions_and_copies_are_those_of_some_whole_number_of_rows(name: str) -> None:
     columns = 3 if name == "AdaptiveFilter" else 700
-    chunks = rows(name, 30, columns=columns)
+    first, *chunks = rows(name, 15, columns=columns)
     X = rows(name, 1, seed=1, columns=columns)[0][0]
-    alone, expected = make(name).partial_fit(*chunks[0]), set()
-    expected.add(state(alone, X))
-    stream = [(x, t) for chunk in chunks[1:] for x, t in zip(*chunk, strict=True)]
-    for x, t in stream:
-        expected.add(state(alone.learn_one(x, t), X))
-    model = make(name).partial_fit(*chunks[0])
-    found = set()
-    ended = threading.Event()
-
-    def learn() -> None:
-        for x, t in stream:
-            model.learn_one(x, t)
-        ended.set()
-
-    def read() -> None:
-        while not ended.is_set():
-            found.add(state(model, X))
-            found.add(state(pickle.loads(pickle.dumps(model)), X))
-            found.add(state(copy.deepcopy(model), X))
-
-    together(learn, read)
-    assert found <= expected
+    alone, model = make(name).partial_fit(*first), make(name).partial_fit(*first)
+    expected = {state(alone, X), *(state(alone.learn_one(*row), X) for row in single(chunks))}
+    copies: list[Callable[[], Any]] = [
+        lambda: state(model, X), lambda: state(pickle.loads(pickle.dumps(model)), X),
+        lambda: state(copy.deepcopy(model), X),
+    ]  # fmt: skip
+    found = found_meanwhile(each(model.learn_one, single(chunks)), lambda: {one() for one in copies})
+    assert set().union(*found) <= expected
     assert state(model, X) == state(alone, X)
 
 
 @pytest.mark.parametrize("name", BY_ROWS)
 def test_a_copy_made_while_another_thread_learns_goes_on_as_the_model_did(name: str, tmp_path: Path) -> None:
-    chunks = rows(name, 20)
-    model = make(name).partial_fit(*chunks[0])
-    stream = [(x, t) for chunk in chunks[1:] for x, t in zip(*chunk, strict=True)]
-    copies: list[Any] = []
-    ended = threading.Event()
+    first, *chunks = rows(name, 20)
+    model, stream = make(name).partial_fit(*first), single(chunks)
 
-    def learn() -> None:
-        for x, t in stream:
-            model.learn_one(x, t)
-        ended.set()
+    def stored() -> Any:
+        save(model, tmp_path / "model.adaline")
+        return load(tmp_path / "model.adaline")
 
-    def read() -> None:
-        while not ended.is_set() and len(copies) < 30:
-            copies.append(pickle.loads(pickle.dumps(model)))
-            save(model, tmp_path / "model.adaline")
-            copies.append(load(tmp_path / "model.adaline"))
-
-    together(learn, read)
-    for one in copies:
-        for x, t in stream[int(one.rows_seen_) - ROWS :]:
-            one.learn_one(x, t)
-        np.testing.assert_array_equal(one.coef_, model.coef_)
+    reads = (lambda: (pickle.loads(pickle.dumps(model)), stored()),)
+    for pair in found_meanwhile(each(model.learn_one, stream), *reads, most=15):
+        for one in pair:
+            each(one.learn_one, stream[int(one.rows_seen_) - ROWS :])()
+            np.testing.assert_array_equal(one.coef_, model.coef_)
 
 
 @pytest.mark.parametrize("name", [name for name in SYSTEMS if name not in ("WienerFilter", "AdaptiveFilter")])
 def test_predictions_are_those_of_one_fit_or_the_other(name: str) -> None:
-    data = rows(name, 2)
-    X = rows(name, 1, seed=1)[0][0]
+    data, X = rows(name, 2), rows(name, 1, seed=1)[0][0]
     expected = {state(make(name).fit(*one), X) for one in data}
     model = make(name).fit(*data[0])
-    found = set()
-    ended = threading.Event()
-
-    def learn() -> None:
-        for k in range(20):
-            model.fit(*data[k % 2])
-        ended.set()
-
-    def read() -> None:
-        while not ended.is_set():
-            found.add(state(model, X))
-
-    together(learn, read)
-    assert found <= expected
+    assert {*found_meanwhile(each(model.fit, data * 5), lambda: state(model, X))} <= expected
 
 
 def test_a_model_can_be_read_while_it_learns_for_long() -> None:
@@ -267,8 +224,7 @@ def test_a_model_can_be_read_while_it_learns_for_long() -> None:
             return super()._run(*args)
 
     model = Slow(rate=0.01)
-    for x, t in zip(X, y, strict=True):
-        model.learn_one(x, t)
+    each(model.learn_one, single([(X, y)]))()
     before = model.predict(X)
     learner = threading.Thread(target=model.partial_fit, args=(X, y))
     learner.start()
@@ -316,21 +272,11 @@ def test_a_label_is_of_the_model_that_found_it() -> None:
     """Fits to two and to three classes take turns while another thread predicts."""
     X = np.random.default_rng(0).normal(size=(60, 2))
     three, two = np.arange(60) % 3, np.where(X[:, 0] > 0, 10, 20)
-    model = Perceptron(epochs=2).fit(X, three)
-    done = threading.Event()
-
-    def refit() -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for i in range(150):
-                model.fit(X, two if i % 2 else three)
-        done.set()
-
-    thread = threading.Thread(target=refit)
-    thread.start()
-    while not done.is_set():
-        assert model.predict_one(X[0]) in (0, 1, 2, 10, 20)
-    thread.join()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = Perceptron(epochs=2).fit(X, three)
+        found = found_meanwhile(each(model.fit, [(X, two), (X, three)] * 40), lambda: model.predict_one(X[0]))
+    assert {*found} <= {0, 1, 2, 10, 20}
 
 
 @pytest.mark.parametrize("name", ["LMS", "Perceptron"])
