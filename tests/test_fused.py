@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from fractions import Fraction
-from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,6 +25,7 @@ from adaline.sums.objective import objective_reference
 from adaline.sums.spread import fused_spread, spread_reference
 from tests.solvers.least_squares import exact
 from tests.solvers.least_squares.test_digits import check_claim, draw
+from tests.turns import in_turn
 
 Array = NDArray[Any]
 
@@ -80,6 +80,10 @@ def close(found: Array, sought: Array, allowed: float = 2e-14) -> None:
     np.testing.assert_allclose(found, sought, rtol=0, atol=allowed * np.abs(sought).max(initial=1e-300))
 
 
+def some_weights(rng: np.random.Generator, weighted: bool, rows: int = ROWS) -> Any:
+    return rng.integers(0, 3, rows).astype(float) if weighted else None
+
+
 CASES = {  # outputs, what is asked of second derivatives, near, weighted, float32
     "alone": (1, "alone", False, True, False),
     "alone, near": (1, "alone", True, False, True),
@@ -89,20 +93,20 @@ CASES = {  # outputs, what is asked of second derivatives, near, weighted, float
 }
 
 
-@pytest.mark.parametrize(("name", "case"), [(n, c) for n, c in product(NATIVE, CASES) if "near" not in c or n in MAIN])
-def test_value_and_derivatives_are_those_of_the_reference(
-    name: str, case: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("name", NATIVE)
+@in_turn("case", lambda name: [case for case in CASES if "near" not in case or name in MAIN])
+def test_value_and_derivatives_are_those_of_the_reference(name: str, case: str) -> None:
     rng, loss, (outputs, second, near, weighted, single) = np.random.default_rng(0), LOSSES[name](), CASES[case]
     if loss.coupled and outputs == 1:
-        pytest.skip("one output of softmax has no loss")
+        return  # one output of softmax has no loss
     x, view = rng.normal(size=(ROWS, D)) + 2, View(np.exp2(rng.integers(-2, 2, D)), rng.normal(size=D))
     theta, t = rng.normal(size=(outputs, 1 + D)), targets(loss, outputs, rng)
-    weight = rng.integers(0, 3, ROWS).astype(float) if weighted else None
+    weight = some_weights(rng, weighted)
     rows = there(x, torch.float32 if single else torch.float64)
-    monkeypatch.setattr(fused, "LEAST", 64)  # rows that are held at a time
-    at = (loss.kernel, loss.parameter, theta, *view, second, near)
-    found = fused.objective(rows, there(t), there(weight), *at, held=100)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fused, "LEAST", 64)  # rows that are held at a time
+        at = (loss.kernel, loss.parameter, theta, *view, second, near)
+        found = fused.objective(rows, there(t), there(weight), *at, held=100)
     if second == "alone" and not loss.convex:
         assert found is None
         return
@@ -116,28 +120,24 @@ def test_value_and_derivatives_are_those_of_the_reference(
 
 
 @pytest.mark.parametrize("loss", [LOSSES["logistic"](), LOSSES["softmax"](), Huber(0.5)], ids=lambda loss: loss.name)
-@pytest.mark.parametrize("features", [1, 40, 70])
+@in_turn("features", [1, 40, 70])
 def test_the_sum_takes_the_kernel_and_cuts_blocks(loss: Loss, features: int) -> None:
-    rng = np.random.default_rng(1)
-    outputs = 3 if loss.coupled else 1
+    rng, outputs = np.random.default_rng(1), 3 if loss.coupled else 1
     x, theta = rng.normal(size=(ROWS, features)), rng.normal(size=(outputs, 1 + features))
-    t = targets(loss, outputs, rng)
-    point = Point(loss, theta, View(np.full(features, 0.5), np.full(features, 20.0)))
+    t, point = targets(loss, outputs, rng), Point(loss, theta, View(np.full(features, 0.5), np.full(features, 20.0)))
     config = {"outputs": outputs, "coupled": loss.coupled, "second": "none" if loss.coupled else "alone"}
-    found, sought = (
-        source.sum(Objective, point, **config) for source in (DeviceSource(there(x), t), ArraySource(x, t))
-    )
-    close(found.sums, sought.sums, 1e-12)
-    again = DeviceSource(there(x), t).sum(Objective, point, **config)
-    assert (again.sums == found.sums).all(), "two runs give the same bits"
+    sources = (ArraySource(x, t), DeviceSource(there(x), t), DeviceSource(there(x), t))
+    sought, found, again = (source.sum(Objective, point, **config).sums for source in sources)
+    close(found, sought, 1e-12)
+    assert (again == found).all(), "two runs give the same bits"
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@in_turn("weighted", [False, True])
 def test_the_spread_is_that_of_the_reference_and_shows_constant_columns(weighted: bool) -> None:
     rng = np.random.default_rng(2)
     x = rng.normal(size=(ROWS, D)) * 3 + 1e6
     x[:, 2] = 0.1
-    weight = rng.integers(0, 3, ROWS).astype(float) if weighted else None
+    weight = some_weights(rng, weighted)
     found = fused_spread(Block(there(x), there(x[:, :0]), there(weight)))
     sought = spread_reference(Block(x, x[:, :0], weight), np.zeros(D))
     np.testing.assert_allclose(found[0], sought[0])
@@ -148,39 +148,33 @@ def test_the_spread_is_that_of_the_reference_and_shows_constant_columns(weighted
     assert not DeviceSource(there(x), x[:, :0]).sum(Spread).finite
 
 
-@pytest.mark.parametrize("case", ["all", "chosen", "weighted", "wide", "wide and far", "raw"])
+@in_turn("case", ["all", "chosen", "weighted", "wide", "wide and far", "raw"])
 def test_moments_are_those_of_arrays(case: str) -> None:
     rng = np.random.default_rng(5)
     d = 70 if "wide" in case else D
     x, t = rng.normal(size=(ROWS, d)) + (0 if case == "wide" else 1e4), rng.normal(size=(ROWS, 1))
     t = t if case == "wide" else np.hstack([t, t**2])
-    weight = rng.integers(0, 3, ROWS).astype(float) if case == "weighted" else None
-    if case == "chosen":
-        rows = np.flatnonzero(rng.random(ROWS) < 0.4)
-        t = t[rows]
-    shape = Shape(d, t.shape[1])
-    found, sought = (Moments.zero(shape, centred=case != "raw") for _ in range(2))
-    if case == "chosen":
-        found.add(Block(there(x), there(t), chosen=torch.tensor(rows, device=DEVICE)))
-        sought.add(Block(x[rows], t))
-    else:
-        found.add(Block(there(x), there(t), there(weight)))
-        sought.add(Block(x, t, weight))
-    assert found.rows == sought.rows
-    assert found.weight == sought.weight
+    weight = some_weights(rng, case == "weighted")
+    chosen = np.flatnonzero(rng.random(ROWS) < (0.4 if case == "chosen" else 2.0))
+    t = t[chosen]
+    found, sought = (Moments.zero(Shape(d, t.shape[1]), centred=case != "raw") for _ in range(2))
+    where = torch.tensor(chosen, device=DEVICE) if case == "chosen" else None
+    found.add(Block(there(x), there(t), there(weight), chosen=where))
+    sought.add(Block(x[chosen], t, weight))
+    assert (found.rows, found.weight) == (sought.rows, sought.weight)
     scale = np.ldexp(1.0, found.exponent.astype(int) - sought.exponent.astype(int))
     close(found.second * scale * scale[:, None], sought.second, 1e-12)
     if case != "raw":
         close(found.first_hi, sought.first_hi)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("clusters", [2, 8])
+@in_turn("weighted", [False, True])
+@in_turn("clusters", [2, 8])
 def test_rows_go_to_the_nearest_centre(clusters: int, weighted: bool) -> None:
     rng = np.random.default_rng(3)
     x, points = rng.integers(-2, 3, (ROWS, D)).astype(float), rng.integers(-2, 3, (clusters, D)).astype(float)
     view = View(np.full(D, 0.5), np.full(D, 0.25))  # whole numbers: many rows are as near to two centres
-    weight = rng.integers(0, 3, ROWS).astype(float) if weighted else None
+    weight = some_weights(rng, weighted)
     found, index, squares = fused.clusters(there(x), there(weight), points, *view, marked=True)
     block, centres = Block(x, x[:, :0], weight), Centres(points, view)
     close(found, clusters_reference(block, centres))
@@ -189,13 +183,13 @@ def test_rows_go_to_the_nearest_centre(clusters: int, weighted: bool) -> None:
     close(squares.cpu().numpy(), sought[:, 1])
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@in_turn("weighted", [False, True])
 def test_responsibilities_are_those_of_the_reference(weighted: bool) -> None:
     rng = np.random.default_rng(6)
     x, view = rng.normal(size=(ROWS, D)), View(np.full(D, 0.5), rng.normal(size=D))
     factors = np.triu(rng.normal(size=(3, D, D))) + 3 * np.eye(D)
     at = Components(np.log([0.2, 0.5, 0.3]), rng.normal(size=(3, D)), factors, view)
-    weight = rng.integers(0, 3, ROWS).astype(float) if weighted else None
+    weight = some_weights(rng, weighted)
     found = fused.mixture(there(x), there(weight), at.constants, at.means, at.factors, *view)
     close(found, mixture_reference(Block(x, x[:, :0], weight), at, True), 1e-13)
 
@@ -279,13 +273,13 @@ def test_without_triton_there_are_no_kernels(monkeypatch: pytest.MonkeyPatch) ->
     assert os.environ.get("TRITON_INTERPRET") is None
 
 
-@pytest.mark.parametrize("near", [False, True])
-@pytest.mark.parametrize("features", [3, 20])
+@in_turn("near", [False, True])
+@in_turn("features", [3, 20])
 def test_narrow_rows_are_packed_into_tiles(features: int, near: bool) -> None:
     rng, loss = np.random.default_rng(7), LOSSES["logistic"]()
     x, view = rng.normal(size=(ROWS + 1, features)), View(np.full(features, 0.5), rng.normal(size=features))
     theta, t = rng.normal(size=(1, 1 + features)), rng.integers(0, 2, (ROWS + 1, 1)).astype(float)
-    weight = None if near else rng.integers(0, 3, ROWS + 1).astype(float)
+    weight = some_weights(rng, not near, ROWS + 1)
     at = (loss.kernel, loss.parameter, theta, *view, "none", near)
     found = fused.objective(there(x), there(t), there(weight), *at)
     apart = fused.objective(there(np.hstack([x, x]))[:, :features], there(t), there(weight), *at)
