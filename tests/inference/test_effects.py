@@ -74,7 +74,6 @@ MODELS = {
     "cloglog": (GeneralizedLinear(loss="binomial", link="cloglog"), TWO),
     "gamma far": (GeneralizedLinear(loss="gamma", link="inverse"), 1000 * AMOUNTS),
     "inverse gaussian": (GeneralizedLinear(loss="inverse_gaussian"), 1000 * AMOUNTS),
-    "hazards": (GeneralizedLinear(loss="binomial", link="cloglog"), TWO),
     "normal order": (OrdinalRegression(link="probit"), THREE),
     "ordered": (OrdinalRegression(link="cloglog"), THREE),
     "proportional odds": (OrdinalRegression(), THREE),

@@ -110,10 +110,15 @@ def test_the_unit_of_a_column_moves_no_other_effect(minutes: float) -> None:
 
 @both_ranks
 def test_hypotheses_that_no_rows_decide_are_refused(rank: str) -> None:
-    for text in ("sched = 0", "year = 0", *(("hour = 0", "minute = 0") if rank == "minimum-norm" else ())):
+    for text in (
+        "sched = 0",
+        "year = 0",
+        "intercept = 0",
+        *(("hour = 0", "minute = 0") if rank == "minimum-norm" else ()),
+    ):
         with pytest.raises(InvalidData, match=f"the rows cannot tell whether {text}"):
             model(rank).test(text)
-    for text, name in (("wind = 0", "wind"), ("hour + 100*sched = 0", "hour")):
+    for text, name in (("wind = 0", "wind"), ("hour + 100*sched = 0", "hour"), ("intercept + 2013*year = 0", "const")):
         assert model(rank).test(text).statistic == pytest.approx(REDUCED.tvalues[name] ** 2, rel=1e-8)
 
 
