@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,7 @@ int main(int words, char**) {
 """
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.skipif(shutil.which("c++") is None, reason="no compiler")
 @pytest.mark.parametrize(
     ("flags", "words", "ends"),
@@ -62,34 +63,31 @@ def test_scratch_beyond_what_was_reserved_is_refused_in_checked_builds(
     assert ("AddressSanitizer: use-after-poison" in done.stderr) == (ends == 1)
 
 
-@pytest.mark.parametrize(
-    ("said", "wrong"),
-    [
-        ("11 2 __clang_major__ __clang_minor__", "11.2 is too old: GCC 12 or newer is needed."),
-        ("12 2 __clang_major__ __clang_minor__", ""),
-        ("4 2 14 0", "14.0 is too old: Clang 15 or newer is needed."),
-        ("4 2 15 0", ""),
-        ("", ""),
-    ],
-)
-def test_a_compiler_that_is_too_old_is_named(said: str, wrong: str, tmp_path: Path) -> None:
-    compiler = tmp_path / "c++"
+TOO_OLD = {
+    "11 2 __clang_major__ __clang_minor__": "11.2 is too old: GCC 12 or newer is needed.",
+    "12 2 __clang_major__ __clang_minor__": "",
+    "4 2 14 0": "14.0 is too old: Clang 15 or newer is needed.",
+    "4 2 15 0": "",
+    "": "",
+}
+
+
+def check_compiler(**environment: str) -> Any:
+    command = ["/bin/sh", NATIVE / "check-compiler"]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("said", TOO_OLD)
+def test_a_compiler_that_is_too_old_is_named(said: str, tmp_path: Path) -> None:
+    compiler, wrong = tmp_path / "c++", TOO_OLD[said]
     compiler.write_text(f"#!/bin/sh\ncat > /dev/null\necho '{said}'\n")
     compiler.chmod(0o755)
-    done = subprocess.run(
-        [NATIVE / "check-compiler"],
-        env={**os.environ, "CXX": str(compiler)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = check_compiler(**{**os.environ, "CXX": str(compiler)})
     assert done.returncode == (1 if wrong else 0), done
     assert done.stderr.startswith(f"{compiler} {wrong}" if wrong else ""), done.stderr
 
 
 def test_a_compiler_that_is_not_there_is_named() -> None:
-    done = subprocess.run(
-        ["/bin/sh", NATIVE / "check-compiler"], env={"PATH": "/nowhere"}, capture_output=True, text=True, check=False
-    )
+    done = check_compiler(PATH="/nowhere")
     assert done.returncode == 1
     assert done.stderr.startswith("Missing: a C++20 compiler.")

@@ -27,21 +27,16 @@ SHARED = {
 }
 
 
-def test_every_loss_has_a_kernel_and_every_kernel_a_loss() -> None:
-    assert {cls.kernel for cls in LOSSES.values() if cls.kernel} == {one.name for one in native.Loss}
-
-
-def test_every_rule_of_the_kernels_is_one_of_a_scan() -> None:
+def test_every_loss_rule_and_schedule_of_the_kernels_is_one_of_python() -> None:
+    losses = {one.name for one in native.Loss}
+    assert {cls.kernel for cls in LOSSES.values() if cls.kernel} == losses
     scans = [example.start() for example in EXAMPLES]
-    rules = {scan.rule for scan in scans if not isinstance(scan, CoordinateRule)}
-    assert rules == {one.name for one in native.Rule}
-    losses = {scan.loss for scan in scans if isinstance(scan, CoordinateRule)}
-    assert losses == set(LOSSES_OF_COORDINATES) <= {one.name for one in native.Loss}
-
-
-def test_every_schedule_of_the_kernels_is_one_of_python() -> None:
+    assert {one.rule for one in scans if not isinstance(one, CoordinateRule)} == {one.name for one in native.Rule}
+    assert {one.loss for one in scans if isinstance(one, CoordinateRule)} == set(LOSSES_OF_COORDINATES) <= losses
     kinds: list[Any] = [*KINDS, lambda step: 1.0]
     assert {Schedule(1.0, kind).native for kind in kinds} == {one.name for one in native.Schedule}
+    assert list(tally.INDEX) == [one.name for one in native.TallyIndex]
+    assert (moments.CENTRED, moments.RAW) == (native.MomentMode.centred.value, native.MomentMode.raw.value)
 
 
 @pytest.mark.parametrize("enum", SHARED)
@@ -49,11 +44,6 @@ def test_numbers_are_the_same_with_and_without_the_native_module(enum: str, monk
     with_it = kernels.numbers_of(enum, SHARED[enum])
     monkeypatch.setattr(kernels, "native", None)
     assert kernels.numbers_of(enum, SHARED[enum]) == with_it
-
-
-def test_a_scan_has_all_tallies_of_the_kernels() -> None:
-    assert list(tally.INDEX) == [one.name for one in native.TallyIndex]
-    assert (moments.CENTRED, moments.RAW) == (native.MomentMode.centred.value, native.MomentMode.raw.value)
 
 
 @pytest.mark.parametrize("wrong", [13, -1, "logistic", 1.0, None])

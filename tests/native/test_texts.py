@@ -9,45 +9,31 @@ import numpy as np
 import pytest
 
 from adaline.coding.texts import Texts, hash_texts, xxh64
+from tests.turns import in_turn
 
 VALUES = [
-    "",
-    "a",
-    "abc",
-    "Ab_9 x, the THE cat",
-    "x" * 31,
-    "y" * 32,
-    "z" * 100,
-    "Straße 5 naïve",
-    "\0 nul",
-    "日本語 テスト",
+    *("", "a", "abc", "Ab_9 x, the THE cat", "x" * 31, "y" * 32, "z" * 100),
+    *("Straße 5 naïve", "\0 nul", "日本語 テスト"),
 ]
-SANITY = bytearray()
-generator = 2654435761
-for _ in range(222):
-    SANITY.append(generator >> 56)
-    generator = generator * 11400714785074694797 % 2**64
+GENERATED = [2654435761 * 11400714785074694797**k % 2**64 >> 56 for k in range(222)]  # of xxHash's own sanity checks
+SANE = {
+    (0, 0): 0xEF46DB3751D8E999,
+    (0, 2654435761): 0xAC75FDA2929B17EF,
+    (1, 0): 0xE934A84ADB052768,
+    (1, 2654435761): 0x5014607643A9B4C3,
+    (14, 0): 0x8282DCC4994E35C8,
+    (14, 2654435761): 0xC3BD6BF63DEB6DF0,
+    (222, 0): 0xB641AE8CB691C174,
+    (222, 2654435761): 0x20CB8AB7AE10C14A,
+}
 
 
-@pytest.mark.parametrize(
-    ("size", "seed", "expected"),
-    [  # of xxHash's own sanity checks
-        (0, 0, 0xEF46DB3751D8E999),
-        (0, 2654435761, 0xAC75FDA2929B17EF),
-        (1, 0, 0xE934A84ADB052768),
-        (1, 2654435761, 0x5014607643A9B4C3),
-        (14, 0, 0x8282DCC4994E35C8),
-        (14, 2654435761, 0xC3BD6BF63DEB6DF0),
-        (222, 0, 0xB641AE8CB691C174),
-        (222, 2654435761, 0x20CB8AB7AE10C14A),
-    ],
-)
-def test_the_hash_is_xxh64(size: int, seed: int, expected: int) -> None:
-    data = bytes(SANITY[:size])
-    assert xxh64(data, seed) == expected
-    out = np.empty(1, dtype=np.uint64)
-    hash_texts(out, np.frombuffer(data, dtype=np.uint8), np.array([0, size]), seed)
-    assert out[0] == expected
+@in_turn("case", SANE)
+def test_the_hash_is_xxh64(case: tuple[int, int]) -> None:
+    data, seed, out = bytes(GENERATED[: case[0]]), case[1], np.empty(1, dtype=np.uint64)
+    assert xxh64(data, seed) == SANE[case]
+    hash_texts(out, np.frombuffer(data, dtype=np.uint8), np.array([0, len(data)]), seed)
+    assert out[0] == SANE[case]
 
 
 def test_words_are_those_of_the_pattern() -> None:
@@ -57,18 +43,9 @@ def test_words_are_those_of_the_pattern() -> None:
 
 
 HOSTILE = [
-    b"",
-    b"\0",
-    b"\0\0",
-    b"a",
-    b"a\0",
-    b"a\0\0\0\0\0\0\0",
-    b"a\0\0\0\0\0\0\0b",
-    b"\xff" * 9,
+    *(b"", b"\0", b"\0\0", b"a", b"a\0", b"a\0\0\0\0\0\0\0", b"a\0\0\0\0\0\0\0b", b"\xff" * 9),
     *(b"shared prefix, long" + b"x" * k for k in range(20)),
-    *(b"k" * k for k in range(40)),
-    b"12345678",
-    b"12345678" * 2,
+    *(*(b"k" * k for k in range(40)), b"12345678", b"12345678" * 2),
 ]
 
 
@@ -76,8 +53,8 @@ def texts_of(each: list[bytes]) -> Texts:
     return Texts(np.frombuffer(b"".join(each), np.uint8), np.cumsum([0, *map(len, each)]))
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("narrow", [False, True])
+@in_turn("seed", range(4))
+@in_turn("narrow", [False, True])
 def test_texts_are_sorted_and_told_apart_by_their_bytes(seed: int, narrow: bool) -> None:
     rng = np.random.default_rng(seed)
     short = [bytes(rng.integers(0, 3, k).astype(np.uint8)) for k in rng.integers(0, 12, 2000)]
@@ -95,7 +72,7 @@ def test_texts_are_sorted_and_told_apart_by_their_bytes(seed: int, narrow: bool)
     np.testing.assert_array_equal(texts.distinct()[1], np.bincount(codes, minlength=len(different)))
 
 
-@pytest.mark.parametrize("entry", [1, 2**32 - 1, 2**64 - 1, 7, 2**63 + 3])
+@in_turn("entry", [1, 2**32 - 1, 2**64 - 1, 7, 2**63 + 3])
 def test_a_table_that_is_damaged_finds_nothing_else(entry: int) -> None:
     native = pytest.importorskip("adaline._native")
     known, asked = Texts.of(["a", "b", "c"]), Texts.of(["a", "b", "zz", ""])

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from adaline import kernels
+from adaline.arrays import as_dense
 from adaline.block import Block
 from adaline.sums import Moments, Residual
 from adaline.sums.moments import fill_reference, merge_reference, subtract_reference
@@ -17,18 +18,10 @@ from adaline.sums.residual import residual_reference
 from tests.sums.examples import DENSE, EXAMPLES, SHAPE, SPARSE, Example, cut, read_moments, rows_of
 from tests.turns import in_turn, on_every_isa
 
-ROWS = 500
-CENTRED = next(e for e in EXAMPLES if e.kind is Moments)
-
 pytestmark = pytest.mark.every
-every_weighting = in_turn("weights", [True, False])
-modes = pytest.mark.parametrize(
-    ("centred", "layout"),
-    [(True, layout) for layout in DENSE] + [(False, layout) for layout in DENSE + SPARSE],
-)
 
 
-def native(block: Block, centred: bool) -> Moments:
+def moments(block: Block, centred: bool) -> Moments:
     out = Moments.zero(SHAPE, centred=centred)
     out.add(block)
     return out
@@ -40,61 +33,42 @@ def reference(block: Block, centred: bool) -> Moments:
     return out
 
 
-def assert_same(a: Moments, b: Moments) -> None:
+def assert_as_sure(a: Moments, b: Moments) -> None:
     """Assert that two states say the same in raw units, and are as sure of it."""
     np.testing.assert_array_equal(a.buffer[:3], b.buffer[:3])
-    CENTRED.assert_close(a, b)
+    next(e for e in EXAMPLES if e.kind is Moments).assert_close(a, b)
     ours, theirs = (np.ldexp(m.noise, 2 * m.exponent.astype(int)) for m in (a, b))
     about_zero = np.diagonal(read_moments(b)["second"].value) + b.weight * b.first_hi**2 * b.centred
     assert np.all(ours <= 1.01 * theirs)
     assert np.all(theirs <= 100 * ours + 1e-14 * about_zero)  # the reference may take zero for a good shift
 
 
-@modes
-@every_weighting
-@in_turn("n", [1, 7, 33, ROWS])
+@pytest.mark.parametrize("layout", [*DENSE, *SPARSE])
+@in_turn("centred", lambda layout: {False, layout in DENSE})
+@in_turn("weights", lambda layout, centred: [True, False])
 @on_every_isa
-def test_moments(centred: bool, layout: str, weights: bool, n: int) -> None:
-    block = rows_of(n, layout, weights=weights, seed=3)
-    assert_same(native(block, centred), reference(block, centred))
-
-
-@modes
-@every_weighting
-@in_turn("chosen", [[3], [5, 2, 2, 60], list(range(1, 99, 2))])
-@on_every_isa
-def test_chosen_rows(centred: bool, layout: str, weights: bool, chosen: list[int]) -> None:
-    block, rows = rows_of(100, layout, weights=weights), np.array(chosen, dtype=np.int64)
-    copied = cut(block, rows)
-    chosen_block = Block(block.x, copied.t, copied.weight, block.exponent, chosen=rows)
-    assert chosen_block.rows == len(chosen)
-    np.testing.assert_array_equal(native(chosen_block, centred).buffer, native(copied, centred).buffer)
-
-
-@modes
-@every_weighting
-@on_every_isa
-def test_merge_and_subtract(centred: bool, layout: str, weights: bool) -> None:
-    block = rows_of(ROWS, layout, weights=weights)
-    whole, some = native(block, centred), native(cut(block, slice(0, 200)), centred)
-    silent = native(Block(block.x, block.t, np.zeros(ROWS), block.exponent), centred)
+def test_moments_are_those_of_the_reference_with_their_noise(layout: str, centred: bool, weights: bool) -> None:
+    for n in (1, 7, 33, 500):
+        block = rows_of(n, layout, weights=weights, seed=3)
+        assert_as_sure(moments(block, centred), reference(block, centred))
+    whole, some = moments(block, centred), moments(cut(block, slice(0, 200)), centred)
+    silent = moments(Block(block.x, block.t, np.zeros(500), block.exponent), centred)
+    far = as_dense(block.x) * [1e5, 1e-5, 1.0, 1e100] + [0.0, 1e7, 1.0, 0.0]
+    unlike = moments(Block(far, block.t / 2**40), centred)
+    merges = (kernels.native.moments_merge, merge_reference)
+    subtracts = (kernels.native.moments_subtract, subtract_reference)
     pairs = [(whole, other) for other in (some, Moments.zero(SHAPE, centred=centred), silent, whole)]
-    ways = [(kernels.native.moments_merge, merge_reference), (kernels.native.moments_subtract, subtract_reference)]
-    if layout == "float64":  # of unlike scales and means
-        far = block.x * [1e5, 1e-5, 1.0, 1e100] + [0.0, 1e7, 1.0, 0.0]
-        other = native(Block(far, block.t * 2.0**-40, block.weight), centred)
-        for a, b in ((whole, other), (other, whole)):
-            assert_same_after(ways[0], a, b)
-    for (a, b), way in product(pairs, ways):
-        assert_same_after(way, a, b)
-
-
-def assert_same_after(way: tuple[Any, Any], a: Moments, b: Moments) -> None:
-    """Assert that a kernel and its reference make the same of two states."""
-    ours, theirs = a.copy(), a.copy()
-    way[0](ours.buffer, b.buffer, *ours.shape)
-    way[1](theirs, b)
-    assert_same(ours, theirs)
+    unlikes = [(whole, unlike), (unlike, whole)]
+    for (a, b), (kernel, by_reference) in (*product(pairs, (merges, subtracts)), *product(unlikes, (merges,))):
+        ours, theirs = a.copy(), a.copy()
+        kernel(ours.buffer, b.buffer, *ours.shape)
+        by_reference(theirs, b)
+        assert_as_sure(ours, theirs)
+    for chosen in ([3], [5, 2, 2, 60], list(range(1, 99, 2))):
+        rows, copied = np.array(chosen, dtype=np.int64), cut(block, chosen)
+        own = Block(block.x, copied.t, copied.weight, block.exponent, chosen=rows)
+        assert own.rows == len(chosen)
+        np.testing.assert_array_equal(moments(own, centred).buffer, moments(copied, centred).buffer)
 
 
 # --- any namespace -------------------------------------------------------------------------------------------------
