@@ -80,11 +80,9 @@ def test_weights_are_repetitions_and_units_do_not_matter(name: str) -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_rows_are_recognised_in_any_order(name: str) -> None:
     kind, y = MODELS[name]
-    model = clone(kind).fit(X, y)
-    turned = np.arange(N)[::-1]
-    assert errors_of(model, "HC3", X=X[turned], y=y[turned]) == pytest.approx(
-        errors_of(model, "HC3", X=X, y=y), rel=1e-9
-    )
+    model, turned = clone(kind).fit(X, y), np.arange(N)[::-1]
+    found, expected = (errors_of(model, "HC3", X=X[order], y=y[order]) for order in (turned, slice(None)))
+    assert found == pytest.approx(expected, rel=1e-9)
     with pytest.raises(InvalidData, match="not the rows that were fitted: their weight"):
         model.summary(errors="HC0", X=X[1:], y=y[1:])
     with pytest.raises(InvalidData, match="not the rows that were fitted"):
@@ -206,37 +204,53 @@ def test_robust_fits_are_tested_as_by_statsmodels() -> None:
         model.test("x0 = 0", errors="HC0")
 
 
-def test_prediction_intervals_hold_new_observations() -> None:
-    rng = np.random.default_rng(5)
-    x = rng.uniform(-1, 1, size=(1600, 1))
-    m = np.exp(1.2 + 0.5 * x[:, 0])
-    draws = {
-        "poisson": (GeneralizedLinear(loss="poisson"), rng.poisson(m)),
-        "negative_binomial": (
-            GeneralizedLinear(loss="negative_binomial"),
-            rng.negative_binomial(1.0, 1.0 / (1.0 + m)),
-        ),
-        "gamma": (GeneralizedLinear(loss="gamma", link="log"), m * rng.gamma(3.0, 1 / 3.0, 1600)),
-        "gaussian": (GeneralizedLinear(loss="gaussian", link="log"), m + rng.normal(size=1600)),
-    }
-    for name, (model, y) in draws.items():
-        found = model.fit(x[:800], y[:800]).predict(x[800:], interval="prediction", level=0.9)
-        inside = ((y[800:] >= found.lower) & (y[800:] <= found.upper)).mean()
-        assert 0.87 < inside < (0.99 if y.dtype.kind == "i" else 0.93), name
-        mean = model.predict(x[800:], interval="confidence", level=0.9)
-        assert (mean.lower > found.lower).all()
-        assert (mean.prediction == model.predict(x[800:])).all()
-    few = GeneralizedLinear(loss="poisson").fit(x[:30], draws["poisson"][1][:30])
-    z, error = few._output_errors(x[:3])
-    nodes = np.random.default_rng(0).normal(size=100_000)
-    for i, bound in enumerate(few.predict(x[:3], interval="prediction").upper):
-        y = rng.poisson(np.exp(z[i, 0] + error[i, 0] * nodes))
-        assert (y <= bound).mean() > 0.975 - 4e-3
-        assert (y <= bound - 1).mean() < 0.975 + 4e-3
+NEW: dict[str, tuple[Any, Any]] = {
+    "poisson": (GeneralizedLinear(loss="poisson"), lambda model, m: stats.poisson(m)),
+    "negative_binomial": (
+        GeneralizedLinear(loss="negative_binomial"),
+        lambda model, m: stats.nbinom(model.shape_, model.shape_ / (model.shape_ + m)),
+    ),
+    "gamma": (
+        GeneralizedLinear(loss="gamma", link="log"),
+        lambda model, m: stats.gamma(1 / model.dispersion_, scale=model.dispersion_ * m),
+    ),
+    "gaussian": (
+        GeneralizedLinear(loss="gaussian", link="log"),
+        lambda model, m: stats.norm(m, np.sqrt(model.dispersion_)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NEW)
+def test_intervals_of_the_mean_and_of_new_observations(name: str) -> None:
+    """Ends of the mean are those of the output; quantiles of observations are taken over the errors of the output."""
+    kind, distribution = NEW[name]
+    rng, x = np.random.default_rng(5), np.linspace(-1, 1, 50)[:, None]
+    model = clone(kind).fit(
+        x, rng.negative_binomial(2.0, 2.0 / (2.0 + np.exp(1.2 + 0.5 * x[:, 0]))) + 0.5 * (name == "gamma")
+    )
+    z, error = model._output_errors(x[:5])
+    found = model.predict(x[:5], interval="confidence", level=0.9)
+    freedom = 48 if name in ("gamma", "gaussian") else np.inf
+    for end, reach in zip(found, (0.0, -stats.t.ppf(0.95, freedom), stats.t.ppf(0.95, freedom)), strict=True):
+        assert end == pytest.approx(np.exp(z + reach * error)[:, 0], rel=1e-10)
+    nodes, weight = np.polynomial.hermite_e.hermegauss(99)
+    new = distribution(model, np.exp(z + error * nodes))
+    found = model.predict(x[:5], interval="prediction", level=0.9)
+    for end, share in ((found.lower, 0.05), (found.upper, 0.95)):
+        below = new.cdf(end[:, None]) @ weight / weight.sum()
+        if name in ("gamma", "gaussian"):
+            assert below == pytest.approx(share, rel=1e-5)
+        else:
+            assert (below >= share).all()
+            assert (new.cdf(end[:, None] - 1) @ weight / weight.sum() < share).all()
+
+
+@pytest.mark.parametrize("interval", ["confidence", "prediction"])
+def test_the_normal_family_has_the_intervals_of_least_squares(interval: Any) -> None:
     linear, line = (kind.fit(X, AMOUNTS) for kind in (LinearRegression(), GeneralizedLinear(loss="gaussian")))
-    for interval in ("confidence", "prediction"):
-        for a, b in zip(linear.predict(X, interval), line.predict(X, interval=interval), strict=True):
-            assert a == pytest.approx(b, rel=1e-9)
+    for a, b in zip(linear.predict(X, interval), line.predict(X, interval=interval), strict=True):
+        assert a == pytest.approx(b, rel=1e-9)
 
 
 @pytest.mark.parametrize(
