@@ -184,8 +184,3 @@ def _outcome(way: Callable[[Any], Any], model: Any) -> Any:
             return way(model)
         except Exception as error:  # the same for both is what counts
             return f"{type(error).__name__}: {error}"
-
-
-def makes() -> dict[str, Callable[[], Any]]:
-    """Return functions that make every system of the registry, in every setting."""
-    return {name: case.make for name, case in CASES.items()}

@@ -170,58 +170,21 @@ def without_each(file: Forgery) -> Iterator[Forgery]:
     """Give a file without each attribute of its systems in turn, and without the tensors of that."""
     for place in file.places:
         if place[-2:-1] == ("state",):
-            made = _change(file, place, lambda tree, at: tree.pop(at))
-            text = json.dumps(made.head["state"])
-            yield made._replace(tensors={name: array for name, array in made.tensors.items() if f'"{name}"' in text})
+            yield with_used_tensors(_change(file, place, lambda tree, at: tree.pop(at)))
 
 
-def grafts(host: Forgery, donor: Forgery) -> Iterator[tuple[str, Callable[[], Forgery]]]:
-    """Give every file of one system with a part of another's state inside, tensors included.
-
-    An attribute of the donor is added to the host's state or replaces the one of that name; its state as a whole
-    replaces the host's, with and without its parameters; and an object of the donor replaces each object of the same
-    family in the host.
-    """
-    there = f"{donor.name}: "
-    moved = {there + name: array for name, array in donor.tensors.items()}
-    parameters, state = (_renamed(donor.head[part], there) for part in ("parameters", "state"))
-
-    def forged(what: str, change: Callable[[dict[str, Any]], Any]) -> tuple[str, Callable[[], Forgery]]:
-        def make() -> Forgery:
-            head = copy.deepcopy(host.head)
-            change(head)
-            text = json.dumps(head["state"])
-            tensors = {name: array for name, array in {**host.tensors, **moved}.items() if json.dumps(name) in text}
-            return Forgery(what, head, tensors)
-
-        return what, make
-
-    def put(head: dict[str, Any], place: tuple[Any, ...], tree: dict[str, Any]) -> None:
-        inside, at = _at(head, place)
-        del inside[at]
-        inside.update(tree)
-
-    for name, tree in state.items():
-        yield forged(f"{name} of {donor.name} in {host.name}", lambda h, n=name, t=tree: h["state"].update({n: t}))
-    yield forged(f"state of {donor.name}", lambda head: head.update(state=state))
-    yield forged(f"all of {donor.name}", lambda head: head.update(state=state, parameters=parameters))
-    objects = {place[-1]: _at(state, place)[0] for place in _places(state) if place[-1] in CLASSES}
-    for place in _places(host.head["state"], ("state",)):
-        for key, inside in objects.items() if place[-1] in CLASSES else ():
-            what = f"{'/'.join(map(str, place))} is {key} of {donor.name}"
-            yield forged(what, partial(put, place=place, tree={key: inside[key]}))
+def grafted(host: Forgery, donor: Forgery, part: str) -> Forgery:
+    """Return a file with an attribute of another system's state, tensors included, or with the whole of its state."""
+    state = donor.head["state"] if part == "state" else {**host.head["state"], part: donor.head["state"][part]}
+    own = {name: array for name, array in host.tensors.items() if name.partition(".")[0] != part and part != "state"}
+    more = {name: array for name, array in donor.tensors.items() if part == "state" or name.partition(".")[0] == part}
+    return with_used_tensors(host._replace(name=part, head={**host.head, "state": state}, tensors={**own, **more}))
 
 
-def _renamed(tree: Any, before: str) -> Any:
-    """Return a tree whose tensors have a name with something before it."""
-    if isinstance(tree, list):
-        return [_renamed(one, before) for one in tree]
-    if not isinstance(tree, dict):
-        return tree
-    if len(tree) == 1 and (name := tree.get("tensor", tree.get("json"))):
-        renamed = before + name if isinstance(name, str) else {**name, "name": before + name["name"]}
-        return dict.fromkeys(tree, renamed)
-    return {key: _renamed(value, before) for key, value in tree.items()}
+def with_used_tensors(file: Forgery) -> Forgery:
+    """Return a file without the tensors that its state does not name."""
+    text = json.dumps(file.head["state"])
+    return file._replace(tensors={name: array for name, array in file.tensors.items() if json.dumps(name) in text})
 
 
 def with_changes(file: Forgery, changes: dict[str, Any]) -> Forgery:
@@ -234,8 +197,7 @@ def with_changes(file: Forgery, changes: dict[str, Any]) -> Forgery:
             *before, last = [int(key) if key.isdigit() else key for key in path.split("/")]
             inside = reduce(getitem, before, head["state"])
             inside[last] = new(inside[last]) if callable(new) else new
-    named = json.dumps(head["state"])
-    return file._replace(head=head, tensors={name: array for name, array in tensors.items() if f'"{name}"' in named})
+    return with_used_tensors(file._replace(head=head, tensors=tensors))
 
 
 def at(place: int, value: float) -> Callable[[Any], Any]:

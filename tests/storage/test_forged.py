@@ -23,9 +23,9 @@ from adaline.storage.schema import LARGEST_EXPONENT, REQUIRED, SOLVED, STATE
 from adaline.storage.tree import DEEPEST, encode
 from adaline.systems import LMS, GeneralizedLinear, LinearRegression
 from tests.storage.cases import assert_equal
-from tests.storage.forge import altered, at, failures, grafts, misused, original, originals, with_changes, without_each
+from tests.storage.forge import altered, at, failures, grafted, misused, original, originals, with_changes, without_each
 
-FORGERIES = int(os.environ.get("ADALINE_FORGERIES", "8"))
+FORGERIES = int(os.environ.get("ADALINE_FORGERIES", "4"))
 """Of each file, drawn at random."""
 FILES = originals()
 DEFAULTS = [name for name in FILES if name.endswith("()")]
@@ -55,32 +55,25 @@ def test_a_file_that_lacks_an_attribute_is_refused_or_works(name: str, tmp_path:
 def test_a_part_of_another_system_works_or_is_refused(name: str, tmp_path: Path) -> None:
     file, rng = FILES[name](), np.random.default_rng(len(name))
     for donor in rng.permutation(DEFAULTS)[:FORGERIES]:
-        found = list(grafts(file, FILES[donor]()))
-        what, make = found[int(rng.integers(len(found)))]
-        assert failures(file, make(), tmp_path / "m") == [], what
+        part = str(rng.choice(["state", *FILES[donor]().head["state"]]))
+        assert failures(file, grafted(file, FILES[donor](), part), tmp_path / "m") == [], (donor, part)
 
 
+@pytest.mark.every
 @pytest.mark.parametrize(
     ("host", "donor", "part"),
     [
-        ("Pocket()", "Perceptron()", "_result of"),
-        ("Pocket()", "LMS()", "_result of"),
-        ("Perceptron()", "Pocket()", "_result of"),
-        ("Ridge()", "RobustRegression()", "_fits of"),
-        ("Ridge()", "LeastSquaresClassifier()", "_sums of"),
-        ("LinearRegression() table", "OneVsOne() table", "/scaling/ColumnScaling is ColumnScaling of"),
-        ("LogisticRegression()", "GeneralizedLinear()", "_fits of"),
-        ("GeneralizedLinear()", "LogisticRegression()", "_fits of"),
-        ("LogisticRegression()", "OrdinalRegression()", "_fits of"),
-        ("LogisticRegression()", "Ridge()", "/Solution is Solution of"),
-        ("LMS()", "Adaline()", "_scan of"),
+        *(("Pocket()", "Perceptron()", "_result"), ("Pocket()", "LMS()", "_result"), ("LMS()", "Adaline()", "_scan")),
+        *(("Perceptron()", "Pocket()", "_result"), ("Ridge()", "RobustRegression()", "_fits")),
+        *(("Ridge()", "LeastSquaresClassifier()", "_sums"), ("LogisticRegression()", "GeneralizedLinear()", "_fits")),
+        *(("GeneralizedLinear()", "LogisticRegression()", "_fits"), ("Ridge()", "LMS()", "state")),
+        *(("LogisticRegression()", "OrdinalRegression()", "_fits"), ("LogisticRegression()", "Ridge()", "_fits")),
     ],
 )
 def test_parts_of_other_families_are_refused(host: str, donor: str, part: str, tmp_path: Path) -> None:
     file = FILES[host]()
-    forgery = next(make() for name, make in grafts(file, FILES[donor]()) if part in name)
     with pytest.raises(ModelFileError):
-        misused(file, forgery, tmp_path / "m")
+        misused(file, grafted(file, FILES[donor](), part), tmp_path / "m")
 
 
 ROWS_AT, WEIGHT_AT, MODE_AT, EXPONENT_AT, NOISE_AT = 0, 1, 2, 14, 19  # in a buffer of moments of five columns

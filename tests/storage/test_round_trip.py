@@ -180,6 +180,7 @@ def test_every_kind_of_value_comes_back() -> None:
         "labels": [np.array(["a", "bcd"], dtype="<U7"), np.array(["a", 1, True, 0.5, None, np.int64(4)], dtype=object)],
         "dates": [np.array(["2024-02-29"], dtype="datetime64[D]"), np.array([5, 6], dtype="timedelta64[ns]")],
         "texts": [np.array(["a" * 10_000, "b"]), np.array([f"level {i}" for i in range(2_000)] + ["x" * 200])],
+        "long": [list(range(1500)), [0.5] * 1500, [math.nan] * 1500, [1, (2,)] * 700, [1, {}] * 700],
         "coding": Coding(
             (Column("a", "number", mean=0.5), Column("b", "category", ("x", 2, True), (0.25, 0.5, 0.25))),
             (Term((TermFactor("a", "a"),)), Term((TermFactor("log(a)"), TermFactor("b", "b", category=True)))),
@@ -194,6 +195,55 @@ def test_every_kind_of_value_comes_back() -> None:
     found = decode(encode(values, tensors), tensors)
     assert found["shared"][0] is found["shared"][1][0] is found["shared"][1][1]
     assert found["shared"][2] is found["shared"][3]
+    assert "long.0" in tensors
+    assert not {"long.2", "long.3", "long.4"} & tensors.keys()
+
+
+ONE = {"array": {"dtype": "float64", "shape": [1], "values": [1.0]}}
+SELECTOR = {"pattern": None, "dtype_include": None, "dtype_exclude": None}
+HUBER = {"name": "loss huber", "fields": {"delta": 2.0}}
+
+
+@pytest.mark.every
+@pytest.mark.parametrize(
+    "tree",
+    [
+        *({}, {"tuple": [1], "dict": []}, {"nothing": 1}, {"tuple": 1}, {"dict": 3}, {"float": "1e5"}, {"float": 1.0}),
+        *({"scalar": ["object", 1]}, {"scalar": ["str", 1]}, {"scalar": ["float64", "x"]}, {"scalar": 1}),
+        *({"tensor": "none"}, {"tensor": {"name": "t", "axes": [1]}}, {"same": -1}, {"same": 0}, {"same": True}),
+        *({"tensor": {"name": "t", "axes": axes, "gaps": False}} for axes in ([1, 1], [3], [1.0], 1)),
+        *({"tensor": {"name": "t", "axes": [1], "gaps": 1}}, {"json": "t"}, {"json": 1}, {"Status": "DROP"}),
+        *({"slice": [0, 1, 0.5]}, {"slice": 1}, {"dtype": "evil"}, {"dtype": 1}, {"type": "os"}),
+        *({"selector": {**SELECTOR, name: 3}} for name in SELECTOR),
+        *({"selector": {**SELECTOR, "dtype_include": ["a", 3]}}, {"selector": {"pattern": None}}),
+        *({"criterion": {**HUBER, "name": "loss evil"}}, {"criterion": {**HUBER, "fields": {"evil": 2.0}}}),
+        *({"criterion": {**HUBER, "fields": {"delta": [1]}}}, {"criterion": {"name": "loss huber"}}),
+        *({"array": {**ONE["array"], "shape": shape}} for shape in ([2], [-1, -1], [1.0], 1)),
+        *({"array": {**ONE["array"], "dtype": kind}} for kind in ("evil", "<U99999999", "datetime64[evil]", 3)),
+        *({"array": {**ONE["array"], "dtype": "<U1"}}, {"array": {**ONE["array"], "values": ["a"]}}),
+        *({"system": {"name": "Evil", "parameters": {}, "state": {}}}, {"basis": {"name": "Ridge"}}),
+        *({"Shape": {"features": 1}}, {"Shape": {"features": 1, "targets": 1, "evil": 1}}, {"Shape": 1}),
+    ],
+    ids=str,
+)
+def test_trees_that_mean_nothing_are_refused(tree: Any) -> None:
+    used = "'t'" in str(tree)  # one that nothing uses is refused too
+    tensors = {"t": np.frombuffer(b'[1, "a", [2]]', dtype=np.uint8)} if used else None
+    with pytest.raises((ValueError, TypeError, OverflowError)):
+        decode({"here": tree}, tensors)
+
+
+def test_trees_that_mean_something_are_not() -> None:
+    for tree, value in (
+        ({"slice": [0, None, "b"]}, slice(0, None, "b")),
+        ({"dtype": "float32"}, np.dtype("float32")),
+        ({"type": "numpy.number"}, np.number),
+        ({"float": "-inf"}, -math.inf),
+    ):
+        assert decode({"here": tree})["here"] == value
+    selector = decode({"here": {"selector": {**SELECTOR, "dtype_include": [{"type": "float"}, "int64"]}}})["here"]
+    assert selector.dtype_include == [float, "int64"]
+    assert decode({"here": {"criterion": HUBER}})["here"].delta == 2.0
 
 
 @pytest.mark.parametrize(
