@@ -21,16 +21,11 @@ import pytest
 from pyarrow import parquet
 
 from adaline import (
-    GaussianClassifier,
-    GaussianMixture,
     GeneralizedLinear,
-    KMeans,
     LinearRegression,
     LogisticRegression,
-    Ridge,
     open_table,
 )
-from adaline.basis import Polynomial
 from adaline.cli import main
 from adaline.errors import InvalidParameter, MissingValues, UnreadableTable
 from adaline.sources.engines import spark
@@ -39,7 +34,7 @@ from adaline.sources.tables import source as table_module
 from adaline.sources.tables.parts import FileParts
 from adaline.sources.threads import Forest
 from adaline.sums import Moments
-from tests.sources.test_cluster import FEATURES, coded_files, files, options_of, state
+from tests.sources.test_cluster import FEATURES, VIEWS, check_view, coded_files, files, options_of, state
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 
@@ -79,42 +74,22 @@ def streamed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_module, "block_rows", lambda features: 64)
 
 
-CASES: dict[str, tuple[Any, dict[str, Any]]] = {
-    "linear": (LinearRegression, {"target": "amount"}),
-    "weights": (LinearRegression, {"target": "amount", "weight": "times"}),
-    "two classes": (LogisticRegression, {"target": "text"}),
-    "three classes": (LogisticRegression, {"target": "three"}),
-    "poisson": (lambda: GeneralizedLinear(loss="poisson"), {"target": "three"}),
-    "gaussian": (GaussianClassifier, {"target": "three"}),
-    "k-means": (lambda: KMeans(n_clusters=3), {}),
-    "mixture": (lambda: GaussianMixture(n_components=2), {}),
-    "auto": (lambda: Ridge(penalty="auto"), {"target": "amount"}),
-    "categories": (LinearRegression, {"formula": "amount ~ a + C(three) + scale(b)", "features": None}),
-    "basis": (lambda: LogisticRegression(basis=Polynomial(degree=2)), {"target": "text", "weight": "times"}),
-}
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_fits_have_the_same_bits(case: str, session: Any, tmp_path: Path) -> None:
-    make, options = CASES[case]
-    names = files(tmp_path)
-    here, there = (
-        make().fit(open_table(names, **{"features": FEATURES, **options}, cluster=one)) for one in (None, session)
-    )
-    assert state(here) == state(there)
+@pytest.mark.every
+@pytest.mark.parametrize("case", VIEWS)
+def test_views_travel(case: str, session: Any, tmp_path: Path) -> None:
+    check_view(case, session, tmp_path)
 
 
 @pytest.mark.parametrize("case", ["hashed", "words", "absorbed"])
-def test_ids_words_and_effects(case: str, session: Any, tmp_path: Path) -> None:
+def test_ids_words_and_effects_of_data_frames(case: str, session: Any, tmp_path: Path) -> None:
     names, (make, options) = coded_files(tmp_path), options_of(case)
     frame = session.read.parquet(*names).repartitionByRange(5, "a")
     name = grouped(frame, tmp_path / "groups.parquet")
-    for data, on, cluster in ((names, names, session), (name, frame, None)):
-        here, there = open_table(data, **options), open_table(on, **options, cluster=cluster)
-        models = [make().fit(here), make().fit(there)]
-        assert state(models[0]) == state(models[1])
-        found = models[1].predict(there).orderBy("row").toPandas()["prediction"]
-        np.testing.assert_array_equal(found, models[0].predict(here))
+    here, there = open_table(name, **options), open_table(frame, **options)
+    models = [make().fit(here), make().fit(there)]
+    assert state(models[0]) == state(models[1])
+    found = models[1].predict(there).orderBy("row").toPandas()["prediction"]
+    np.testing.assert_array_equal(found, models[0].predict(here))
 
 
 def test_a_data_frame_that_has_read_files_is_these_files(session: Any, tmp_path: Path) -> None:
@@ -193,9 +168,9 @@ def test_data_frames_have_the_bits_of_files(partitions: int, session: Any, tmp_p
     given = pd.read_parquet(files(tmp_path)).to_dict("records")
     frame = session.createDataFrame(given).repartitionByRange(partitions, "a").where("a < -0.2 or a > 0.2 or a = 0")
     name = grouped(frame, tmp_path / "groups.parquet")
-    for case in ("weights", "three classes"):
-        make, options = CASES[case]
-        here, there = (open_table(one, features=FEATURES, **options) for one in (name, frame))
+    for case in ("weights", "classes"):
+        make, options = options_of(case)
+        here, there = (open_table(one, **options) for one in (name, frame))
         models = [make().fit(here), make().fit(there)]
         assert state(models[0]) == state(models[1])
         found = models[1].predict(there).coalesce(1).toPandas()

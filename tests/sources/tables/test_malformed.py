@@ -174,7 +174,6 @@ written("lf and crlf", "\r\n".join(CLEAN.rsplit("\n", 3)))
 for content in ("", "\n", "\n  \n\r\n\n", "\ufeff"):
     written(f"only {content!r}", content, "t.csv is empty")
 written("header only", "a,b,y\n", "no rows|has missing|no values")
-written("header only without newline", "a,b,y", "no rows|no values")
 written("one row", "a,b,y\n1,2,3\n", ([[1.0], [2.0]], [3.0]))
 written("two rows", "a,b,y\n1,2,3\n2,2,5\n", ([[1.0, 2.0], [2.0, 2.0]], [3.0, 5.0]))
 written("bom", "\ufeff" + CLEAN)
@@ -187,7 +186,6 @@ written("utf 16 cut in a character", CLEAN.encode("utf-16")[:-1], "looks like ut
 written("latin 1 in the header", named("a,b,größe").encode("latin-1"), target="größe")
 ACUTE = ["ä", "ö"] * 6
 written("latin 1 in the data", added(ACUTE).encode("latin-1"), dummies(ACUTE, "ö"))
-written("latin 1 at the end", added(["x"] * 11 + ["ß"]).encode("latin-1"), [[0] * 11 + [1]])
 written("an encoding that is named", added(ACUTE).encode("cp850"), dummies(ACUTE, "ö"), encoding="cp850")
 written("an encoding that does not fit", b"a,y\n1,\xff\n", "cannot be decoded", encoding="ascii")
 written("an encoding that is unknown", CLEAN, "encoding: 'utf8000' is unknown", encoding="utf8000")
@@ -196,42 +194,28 @@ written(
     (added(["x"] * N) + (ROWS[0] + ",x\n") * 20000).encode() + b"1.5,3,2.5,\xe4\n",
     ([[*A, *[1.5] * 20001], [*B, *[3] * 20001], [0] * (N + 20000) + [1]], [*Y, *[2.5] * 20001]),
 )
-written("utf 8 names", named("a,größe,y"))
-written("emoji levels", added(["🙂", "🙁"] * 6), dummies(["🙂", "🙁"] * 6, "🙂"))
 for row in (0, 5, 11):
     for line, values in ((ROWS[row] + ",7", 4), ("1,2", 2), ("1", 1)):
         written(f"{values} values in row {row}", changed(row, line), f"line {row + 2} has {values} value")
 written("too many values everywhere", CLEAN.replace("\n", ",7\n").replace("y,7", "y"), "line 2 has 4 value")
-written(
-    "too few values everywhere", "a,b,c,y\n" + "\n".join(ROWS), "12 lines do not fit its 4 columns: line 2 has 3 val"
-)
-written("cut in the last line", CLEAN[:-8], "line 13 has 1 value")
+written("too few values everywhere", "a,b,c,y\n" + "\n".join(ROWS), "12 lines do not fit its 4 columns: line 2 has 3")
 written("two rows, the first too long", "a,b\n1,2,3\n2,3\n", "line 2 has 3", target="b")
 written("a short line far away", CLEAN + (ROWS[0] + "\n") * 30000 + "1,2\n", "line 30014 has 2 value")
-written("a long line far away", CLEAN + (ROWS[0] + "\n") * 30000 + "1,2,3,4\n", "line 30014 has 4 value")
 written("separators at the end of lines", CLEAN.replace("\n", ",\n"))
 written("a separator at the end of the names", "by me\n" + named("a,b,y,"))
 written("separators at the end of rows", CLEAN.replace("\n", ",\n").replace("y,\n", "y\n"))
 written("separator at the end of one row", changed(3, ROWS[3] + ","), "line 5 has 4 value")
 written("header with other separator", named("a;b;y"), "no column 'y'|line 2 has")
 written("rows with other separator", "a,b,y\n" + BODY.replace(",", ";"), "line 2 has 1 value")
-written("comment first", "# made by me\n" + CLEAN)
 written("comment with a quote first", '# a "word\n\n# made, by, me\n' + CLEAN)
 written("comment with commas first", "# made, by, me\n" + CLEAN.replace(",", ";"))
 written("comment first, double slash", "// made by me\n" + CLEAN)
 written("names in a comment", "# made by me\n# a b y\n" + BODY.replace(",", " "))
-written("title first", "Measurements of 2024\n" + CLEAN)
 written("titles of a spreadsheet first", "Measurements of 2024,,\n,,\nby me,,\n" + CLEAN)
 written("title with commas first", "Measurements, of 2024\n" + CLEAN)
 written("groups of columns first", ",2023,\n" + CLEAN)
-written("names again in the middle", changed(5, "a,b,y\n" + ROWS[5]))
-written(
-    "malformed lines", CLEAN + "1,2\n1,2,3,4\n1,2,3\n1\n", "3 lines do not fit its 3.*: line 14 has 2 values, line 15"
-)
 written("comment in the middle", changed(5, "# pause\n" + ROWS[5]), "line 7 has 1 value")
 written("names that begin with a hash", named("#a,b,y"))
-written("units in the second line", named("a,b,y\nm,kg,s"))
-written("total in the last line", CLEAN + "total,,135\n")
 written("totals and footnotes", CLEAN + "\nSum,71,\nAverage:,6,\n\n* estimated\n")
 written("a footnote with a comma", CLEAN + "Source: me, and others\n", "line 14 has 2 values")
 written("totals of groups", "c,y\n" + "u,1\nTotal,2\n" * 6, ([[1, 0] * 6], [1, 2] * 6))
@@ -305,7 +289,6 @@ written("a word in the target", replaced(6, "y", "high"), "column 'y' holds numb
 for word in ("", "NA", "N/A", "n/a", "nan", "NaN", "NULL", "null", "None", "?", "<NA>", "#N/A", '""', '"NA"'):
     written(f"missing value [{word}]", replaced(4, "b", word), r"missing values in column 'b' \(1\).*drop")
     written(f"missing value [{word}], left out", replaced(4, "b", word), REST, missing="drop")
-written("missing target", replaced(4, "y", "NA"), r"missing values in column 'y' \(1\)")
 written("missing target, left out", replaced(4, "y", ""), REST, missing="mean")
 written("missing number, mean", replaced(4, "b", ""), ([A, FILLED], Y), missing="mean")
 GONE = [float(i == 3) for i in R]
@@ -345,7 +328,6 @@ for name, texts, numbers in (
 ):
     written(f"{name} in quotes", added([f'"{text}"' for text in texts]), [numbers])
 written("thousands that are decimals", added([f'"{i:,}"' for i in C]), [[i / 1000 for i in C]], decimal=",")
-written("decimal commas", CLEAN.replace(",", ";").replace(".", ","))
 written("decimal commas, named", CLEAN.replace(",", ";").replace(".", ","), decimal=",")
 POINTS = added([f"{i:,}" for i in C], ";").replace(",", "#").replace(".", ",").replace("#", ".")
 written("thousands among decimal commas", POINTS, [C])
@@ -394,7 +376,6 @@ written("category with gaps", added(GAPS), r"'c' \(4\)")
 written("category with gaps, indicator", added(GAPS), dummies(GAPS, ["w", ""]), missing="indicator")
 written("category with gaps, mean", added(GAPS), [[0, 0.5, 1] * 4], missing="mean")
 written("category of one level", added(["u"] * N), [])
-written("levels that differ in capitals", added(["u", "U"] * 6), dummies(["u", "U"] * 6, "u"))
 written("levels that differ in spaces", added(["u", "u ", "v"] * 4), [[0, 0, 1] * 4])
 COLLIDE = "collide|missing|twice|same name"
 written("levels called missing", added(["(missing)", "", "w"] * 4), COLLIDE, missing="indicator")
@@ -415,7 +396,6 @@ written("target all missing, drop", "a,y\n1,\n2,\n3,\n", "no rows|no values|'y'"
 written("text target, one class", added(["u"] * N), "class", target="c")
 written("text target, three classes", added(WORDS), ([A, B, Y], WORDS), target="c")
 written("text target, 2000 classes", "a,y\n" + "".join(f"{i},t{i}\n" for i in range(2000)), "too many to be classes")
-written("text target with a gap", added(GAPS), r"'c' \(4\)", target="c")
 KEPT = [[value for i, value in enumerate(column) if i % 3 != 1] for column in (A, B, Y)]
 written("text target with a gap, drop", added(GAPS), (KEPT, ["u", "w"] * 4), target="c", missing="drop")
 written("target among the features", CLEAN, "names 'y', which is the target", features=["a", "y"])
@@ -443,7 +423,6 @@ for wide in (100, 2000):
     lines = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
     written(f"{wide} columns", names + "\n".join(lines), (columns[:-1], columns[-1]))
 written("2000 columns and a short row", names + "1," * 1999 + "1\n", "line 2 has 2,000 values, but there are 2,001")
-written("a constant feature", added([4] * N), [[4] * N])
 written("a feature twice", added(B), [B])
 
 # Compressed files
@@ -625,7 +604,6 @@ in_parquet("many row groups", TABLE, writing={"row_group_size": 5})
 LARGE = pa.concat_tables([TABLE] * 3000)
 in_parquet("one large row group", LARGE, ([A * 3000, B * 3000], Y * 3000), {"row_group_size": 10**9})
 in_parquet("uncompressed version 1", TABLE, writing={"compression": "none", "version": "1.0"})
-in_parquet("zstd", TABLE, writing={"compression": "zstd"})
 arrow("clean", TABLE)
 arrow("in pieces", pa.concat_tables([TABLE.slice(0, 5), TABLE.slice(5, 7)]))
 arrow("no rows", TABLE.slice(0, 0), "no rows")
@@ -635,10 +613,8 @@ arrow("float16", pa.array(np.array(FIVE), pa.float16()), [FIVE])
 HUGE = [2**64 - 1 - 2**40 * (i % 3) for i in R]
 arrow("huge uint64", pa.array(HUGE, pa.uint64()), [[float(i) for i in HUGE]])
 arrow("decimals", pa.array([Decimal(i) / 4 for i in FIVE], pa.decimal128(12, 2)), [[i / 4 for i in FIVE]])
-arrow("long decimals", pa.array([Decimal(i) for i in FIVE], pa.decimal128(38, 2)), [FIVE])
 arrow("decimal target", TABLE.set_column(2, "y", pa.array([Decimal(str(v)) for v in Y], pa.decimal128(9, 3))))
 arrow("integer target", pa.table({"a": A, "y": B}), ([A], B))
-arrow("integer32 target", pa.table({"a": A, "y": pa.array(B, pa.int32())}), ([A], B))
 arrow("booleans", TRUE, [[1, 0, 0] * 4])
 arrow("boolean target", pa.table({"a": A, "y": TRUE}), ([A], [1, 0, 0] * 4))
 arrow("booleans with gaps", [True, None, False] * 4, MISSING)
@@ -646,7 +622,6 @@ arrow("gaps", [1.0, None, 2.0] * 4, MISSING)
 arrow("gaps and NaN", [1.0, None, np.nan] * 4, r"missing values in column 'c' \(8\)")
 arrow("gaps, mean", [1.0, None, np.nan, 2.0] * 3, [[1, 1.5, 1.5, 2] * 3], missing="mean")
 arrow("integers with gaps, mean", [1, None, None, 2] * 3, [[1, 1.5, 1.5, 2] * 3], missing="mean")
-arrow("integers with gaps", [1, None, 2] * 4, MISSING)
 LATE = pa.table({"a": A, "y": [*Y[:-1], np.nan]})
 arrow("NaN in the target", LATE, r"missing values in column 'y' \(1\)")
 arrow("NaN in the target, drop", LATE, ([A[:-1]], Y[:-1]), missing="drop")
@@ -713,7 +688,6 @@ several("one without rows", [TABLE, TABLE.slice(0, 0)], suffix=".parquet", times
 given("pandas", TABLE.to_pandas())
 given("pandas, an index", TABLE.to_pandas().set_index(pd.Index(range(100, 100 + N), name="y2")))
 given("pandas, rows in another order", TABLE.to_pandas().iloc[::-1], ([A[::-1], B[::-1]], Y[::-1]))
-given("pandas, every second row", TABLE.to_pandas().iloc[::2], ([A[::2], B[::2]], Y[::2]))
 given("pandas, two columns of one name", pd.DataFrame(np.ones((3, 3)), columns=["a", "a", "y"]), "called 'a'")
 given("pandas, numbers as names", pd.DataFrame(np.column_stack([A, B, Y])), target="2")
 TWO = pd.MultiIndex.from_tuples([("a", "b"), ("c", "y")])
@@ -728,15 +702,9 @@ pandas("boolean", pd.array(TRUE, "boolean"), [[1, 0, 0] * 4])
 pandas("boolean with gaps", pd.array([True, None, False] * 4, "boolean"), r"'c' \(4\)")
 pandas("string", pd.array(WORDS, "string"), dummies(WORDS, "vw"))
 pandas("categorical with unused levels", pd.Categorical(WORDS, list("xwuv")), dummies(WORDS, "uv"))
-pandas("NaN", [1.0, np.nan, 2.0] * 4, MISSING)
-pandas("NaN, mean", [1.0, np.nan, 2.0, 3.0] * 3, [[1, 2, 2, 3] * 3], missing="mean")
 pandas("all None", [None] * N, "'c'")
-pandas("all NaN", [np.nan] * N, r"'c' \(12\)")
-pandas("infinity", [np.inf] * N, "infinity: first at row 0, column 'c'")
 pandas("complex", np.arange(N) * 1j, "'c'|complex")
 pandas("numbers and words", [1, "x", 2.5] * 4, "'c'")
-pandas("words and None", ["u", None, "w"] * 4, r"'c' \(4\)")
-pandas("decimals", [Decimal(i) / 4 for i in FIVE], [[i / 4 for i in FIVE]])
 for name, value in (("bytes", b"x"), ("lists", [1]), ("dictionaries", {"p": 1}), ("objects", object())):
     pandas(name, [value] * N, "'c'|frame")
 pandas("numbers as objects", pd.Series(FIVE, dtype=object), [FIVE])
@@ -746,11 +714,8 @@ MIDNIGHTS = pd.to_datetime(NINE, unit="D")
 pandas("dates as days", MIDNIGHTS, [NINE], dates=["c"])
 pandas("dates with zones as days", MIDNIGHTS.tz_localize("UTC").tz_convert("Asia/Tokyo"), [NINE], dates=["c"])
 pandas("periods", pd.period_range("2024-01", periods=N, freq="M"), "'c'|frame")
-pandas("durations", pd.to_timedelta(R, unit="D"), "'c'")
 pandas("intervals", pd.cut(A, 3), "'c'|frame")
 pandas("sparse", pd.arrays.SparseArray([0.0, 1.0, 0.0] * 4), "Sparse.*column c")
-pandas("text target", WORDS, ([A, B, Y], WORDS), target="c")
-pandas("target misspelt", Y, "Did you mean 'c'", target="cc")
 pandas("target by number", Y, "no column 2", target=2)
 given("a dictionary", {"a": A, "b": B, "y": Y})
 polars("clean", {})
@@ -758,8 +723,6 @@ given("polars, lazy", pl.LazyFrame({"a": A, "b": B, "y": Y}))
 polars("gaps", {"a": [None, *A[1:]]}, r"'a' \(1\)")
 polars("categorical", {"c": pl.Series(WORDS, dtype=pl.Categorical)}, dummies(WORDS, "vw"))
 polars("enum", {"c": pl.Series(WORDS, dtype=pl.Enum(["x", "w", "u", "v"]))}, dummies(WORDS, "uv"))
-polars("decimals", {"y": pl.Series([Decimal(str(v)) for v in Y])})
-polars("lists", {"c": [[1]] * N}, "'c'")
 polars("objects", {"c": pl.Series([object()] * N, dtype=pl.Object)}, "'c'|frame|[Oo]bject")
 given("polars, no rows", pl.DataFrame({"a": [], "y": []}), "no rows|'a'|'y'")
 
@@ -795,10 +758,7 @@ in_json("a null", lines_with([1, None, 2] * 4), MISSING)
 in_json("a late key", "\n".join([*LINES * 2000, '{"a": 1, "b": 2, "y": 3, "c": 4}']), "missing values in column 'c'")
 in_json("numbers and words", lines_with([1, 2, 3, 4, 5, "x"] * 2), "'c'")
 in_json("numerals", lines_with([str(i) for i in FIVE]), "'c' holds numbers as text")
-in_json("words", lines_with(WORDS), dummies(WORDS, "vw"))
-in_json("booleans", lines_with(TRUE), [[1, 0, 0] * 4])
 in_json("nested", lines_with([{"p": 1}] * N), "'c' of type")
-in_json("arrays", lines_with([[1, 2]] * N), r"'c' of type")
 in_json(
     "whole numbers, then a fraction",
     "\n".join([*(json.dumps({"a": i % 7, "y": i % 5}) for i in range(25000)), '{"a": 1.75, "y": 0.5}']),
@@ -809,7 +769,6 @@ in_json("a key twice", "\n".join(LINES).replace('"b"', '"a"'), "t.jsonl|'a'")
 for content in ("1\n2\n3\n", "[1, 2, 3]\n[4, 5, 6]\n", "\n\n", "{}\n{}\n"):
     in_json(f"only {content!r}", content, "no column 'y'|t.jsonl")
 in_json("an empty array", "[]", "no column 'y'|t.json", file="t.json")
-in_json("empty", "", "t.jsonl is empty")
 in_json("not utf 8", b'{"a": 1, "y": 2, "c": "\xe4"}\n', "t.jsonl")
 in_json("gz", gzip.compress("\n".join(LINES).encode()), file="t.jsonl.gz")
 in_json("cut gz", gzip.compress("\n".join(LINES).encode())[:-6], "cut short", file="t.jsonl.gz")
@@ -839,10 +798,8 @@ in_sqlite("no table", "CREATE TABLE t (a); DROP TABLE t", "holds several tables|
 in_sqlite("two tables", "CREATE TABLE u (a, y); CREATE TABLE t (a, y)", "holds several tables: name one .*t, u|u, t")
 in_sqlite("two tables, one named", "CREATE VIEW u AS SELECT 1 AS y", table="t")
 in_sqlite("a table that is not there", "", "holds no table 'u'", table="u")
-in_sqlite("a view", "CREATE VIEW v AS SELECT a, b, y FROM t", table="v")
 in_sqlite("a broken view", "CREATE VIEW v AS SELECT * FROM gone", "t.db: no such table", table="v")
 in_sqlite("a query", "", table="SELECT a, b, y FROM t")
-in_sqlite("a query with a semicolon and a comment", "", table="SELECT a, b, y FROM t; -- all")
 in_sqlite("two statements", "", "one statement", table="SELECT 1 AS y; SELECT 2 AS y")
 in_sqlite("a wrong query", "", "t.db: .*syntax", table="SELECT FROM WHERE")
 in_sqlite("two columns of one name", "", "two columns called 'a'", table="SELECT a, a, y FROM t")
@@ -896,7 +853,6 @@ def in_duckdb(name: str, script: str, outcome: Outcome = None, **more: Any) -> N
 in_duckdb("clean", "")
 in_duckdb("two tables", "CREATE TABLE u AS SELECT 1 AS y", r"holds several tables: .*\(t, u\)")
 in_duckdb("two tables, one named", "CREATE TABLE u AS SELECT 1 AS y", table="t")
-in_duckdb("a view", "CREATE VIEW v AS SELECT a, b, y FROM t", table="v")
 in_duckdb("another schema", "CREATE SCHEMA s; CREATE TABLE s.t2 AS FROM t; DROP TABLE t")
 in_duckdb("a table that is not there", "", "holds no table 'u'", table="u")
 in_duckdb("a query", "", table="FROM t -- all of it")
@@ -912,9 +868,7 @@ written("duckdb, empty", b"", "t.duckdb", file="t.duckdb")
 
 for query, outcome in (
     ("SELECT * FROM FILE", None),
-    ("select a, b, y from FILE", None),
     ("FROM FILE", None),
-    ("SELECT * FROM FILE;", None),
     ("  SELECT * FROM FILE ;  \n\n", None),
     ("-- all\n/* of\nit */ SELECT * FROM FILE", None),
     ("SELECT * FROM FILE -- all of it", None),
@@ -922,7 +876,6 @@ for query, outcome in (
     ("WITH t AS (SELECT * FROM FILE) SELECT * FROM t", None),
     ("SELECT 1 AS y; SELECT 2 AS y", "the query: .*syntax error"),
     ("SELECT FROM WHERE", "the query: .*[Ee]rror"),
-    ("SELECT (1 AS y", "the query: .*[Ee]rror"),
     ("SELECT * FROM nowhere", "the query: .*nowhere does not exist"),
     ("SELECT * FROM 'nowhere.csv'", "the query: .*nowhere.csv"),
     ("SELECT a, z AS y FROM FILE", "the query: .*z"),

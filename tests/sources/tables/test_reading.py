@@ -27,7 +27,9 @@ from adaline.comparison.open_data import DataRequest, open_data
 from adaline.comparison.table import read_data
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
-from adaline.sources.tables.files import check_compressed
+from adaline.sources.tables.files import check_compressed, query_files
+from adaline.sources.tables.footers import _is_below
+from adaline.sources.tables.notation import FileSign
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spreadsheets import _extent
 
@@ -234,11 +236,6 @@ def test_how_lines_are_read(name: str) -> None:
     check_notes(found, note)
 
 
-def test_lines_that_end_in_two_ways() -> None:
-    Path("t.csv").write_bytes("\r\n".join(["x,g,y", *rows()[:5]]).encode() + ("\n" + "\n".join(rows()[5:])).encode())
-    assert Relation("t.csv").count("TRUE") == N
-
-
 @pytest.mark.parametrize("levels", ["poor average good", "partial total", "Search Social_media", "sum mean other"])
 @pytest.mark.parametrize("most", [1, 5, 60])
 def test_levels_that_are_words_for_totals_stay(levels: str, most: int) -> None:
@@ -358,6 +355,36 @@ def test_numbers_as_people_write_them(texts: list[str], numbers: list[Any] | Non
         assert note in " ".join(open_data(DataRequest.of("t.csv", target="z", missing="drop")).notes)
     else:
         assert not found.mixed_units("v") or "$" in texts[1]
+
+
+@pytest.mark.parametrize(
+    ("row", "below"),
+    [
+        (["Sum", "5", ""], True),
+        (["* estimated", "", ""], True),
+        (["by me"], True),
+        (["7"], False),
+        (["", "* estimated", ""], False),
+        (["north", "", ""], False),
+        (["* estimated", "5", ""], False),
+    ],
+)
+def test_which_lines_are_below_a_table(row: list[str], below: bool) -> None:
+    assert _is_below(row, 3) is below
+
+
+def test_files_of_a_query() -> None:
+    Path("folder").mkdir()
+    for name, content in (("a.csv", b"x\n1\n"), ("t[1].csv", b"x\n1\n"), ("t.duckdb", bytes(8) + b"DUCK" + bytes(9))):
+        Path(name).write_bytes(content)
+    given = ["a.csv", "t[1].csv", "*.csv", "[x.csv", "t.duckdb", "https://host/b.csv", "folder", "gone.csv"]
+    files, patterns = query_files(given)
+    assert (sorted(files), patterns) == (["a.csv", "a.csv", "t[1].csv", "t[1].csv"], ["*.csv", "[x.csv"])
+
+
+def test_the_sign_of_decimals_of_a_file() -> None:
+    assert [FileSign(*of).is_comma for of in ((",",), (".",), ("",), ("", False, ";"))] == [True, False, False, True]
+    assert number_in("-1,5", ",") == -1.5 == -number_in("1.5")
 
 
 def test_a_dash_for_decimals_is_no_minus() -> None:

@@ -20,7 +20,7 @@ from adaline import LogisticRegression, Ridge, export_onnx, load, open_table, sa
 from adaline.cli import main
 from adaline.coding import columns as columns_module
 from adaline.coding.texts import Texts, expected_collisions, xxh64
-from adaline.errors import InvalidData, InvalidParameter, InvalidType, MissingValues
+from adaline.errors import InvalidData, InvalidType, MissingValues
 from adaline.sources.tables import coding as coding_module
 from adaline.sources.tables import source as source_module
 from adaline.sources.tables import summary as summary_module
@@ -132,13 +132,6 @@ def test_a_value_is_hashed_as_documented(frame: pd.DataFrame) -> None:
     assert product[0, found % 2**10] == (-1 if found >> 63 else 1)
 
 
-def test_whole_numbers_beyond_floats_stay_apart() -> None:
-    data = pa.table({"id": [2**60, 2**60 + 1] * 3, "kind": ["a", "b", "a"] * 2, "y": [0.0, 1.0] * 3})
-    source = open_table(data, target="y", hashed={"id": 2**20})
-    assert len(np.unique(rows(source).indices)) == 3
-    assert source.coding.columns[0].levels == ()
-
-
 def test_the_command_line_hashes_and_counts_words(frame: pd.DataFrame, tmp_path: Path, capsys: Any) -> None:
     data, model = tmp_path / "t.parquet", tmp_path / "m.adaline"
     frame.assign(number=frame["number"] + 2**60).to_parquet(data)
@@ -207,12 +200,7 @@ def test_missing_ids_and_texts(frame: pd.DataFrame) -> None:
     assert marked[3, xxh64(b"(missing)", xxh64(b"user", 0)) % 2**9] != 0
 
 
-def test_hostile_texts_have_a_stated_outcome(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    alike = ["é", "e\u0301", "E", "e", " e", "e ", "e\0", "x" * 10_000]
-    data = pa.table({"id": alike * 200, "y": np.arange(200.0 * len(alike)) % 7})
-    assert len(open_table(data, target="y", categories=["id"]).names) == len({text.strip(" ") for text in alike}) - 1
-    x = rows(open_table(data, target="y", hashed={"id": 2**20}))
-    assert len(np.unique(x.indices)) == len(alike)
+def test_too_many_levels_and_words_are_refused(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coding_module, "MOST_KEPT", 50)
     with pytest.raises(InvalidData, match=r"more than 50 different values.*hashed=\{'user': 2\*\*20\}"):
         open_coded(frame, SPARSE["many levels"])
@@ -229,23 +217,6 @@ def test_prose_is_refused_and_levels_that_recur_are_not() -> None:
     assert open_table({"id": ids * 10, "y": y}, target="y").sparse
     with pytest.raises(InvalidData, match=r"different texts: text, not a category.*in hashed=.*in words="):
         open_table({"id": ids * 9 + [f"new{k}" for k in range(n)], "y": y}, target="y")
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"hashed": {"user": 1000}}, "power of two"),
-        ({"hashed": {"nobody": 2**10}}, "has no column 'nobody'"),
-        ({"hashed": ["user"], "categories": ["user"]}, "named in two of"),
-        ({"words": ["age"]}, "no texts"),
-        ({"words": {"title": {"weighting": "loud"}}}, "weighting"),
-        ({"words": {"title": {"size": 3}}}, "options of a column are weighting"),
-        ({"words": {"title": {"width": 64, "weighting": "tfidf"}}}, "neither a least count"),
-    ],
-)
-def test_options_are_checked(frame: pd.DataFrame, options: dict[str, Any], message: str) -> None:
-    with pytest.raises((InvalidParameter, ValueError), match=message):
-        open_table(frame, target="y", features=["user", "title", "age"], **options)
 
 
 def test_texts_of_a_slice_are_told_by_their_own_bytes() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,25 +35,32 @@ ROWS = {
         ({"hashed": ["y"]}, "'y' is the target"),
         ({"hashed": ["g"], "features": ["x"]}, "'g' is not among features="),
         ({"words": ["t"], "features": ["x"]}, "'t' is not among features="),
+        ({"hashed": {"g": 1000}}, "power of two"),
+        ({"hashed": {"nobody": 2**10}}, "has no column 'nobody'"),
+        ({"hashed": ["g"], "categories": ["g"]}, "named in two of"),
+        ({"words": ["x"]}, "no texts"),
+        ({"words": {"t": {"weighting": "loud"}}}, "weighting"),
+        ({"words": {"t": {"size": 3}}}, "options of a column are weighting"),
+        ({"words": {"t": {"width": 64, "weighting": "tfidf"}}}, "neither a least count"),
     ],
 )
-def test_contradictions_are_refused(options, words):
-    with pytest.raises(InvalidParameter, match=words):
+def test_contradictions_are_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
         open_table(ROWS, **{"target": "y", **options}).learn_coding()
 
 
-def test_functions_that_learn_beside_absorbed_effects():
+def test_functions_that_learn_beside_absorbed_effects() -> None:
     rows = {name: ROWS[name] for name in ("y", "x", "g")}
     scaled = LinearRegression().fit(open_table(rows, formula="y ~ scale(x) | g"))
     plain = LinearRegression().fit(open_table(rows, formula="y ~ x | g"))
     np.testing.assert_allclose(scaled.predict(open_table(rows)), plain.predict(open_table(rows)), rtol=1e-12)
 
 
-def test_words_by_their_weighting():
+def test_words_by_their_weighting() -> None:
     assert TableSpec.of(words={"t": "tfidf"}) == TableSpec.of(words={"t": {"weighting": "tfidf"}})
 
 
-def test_levels_of_all_types_are_found_again_in_frames():
+def test_levels_of_all_types_are_found_again_in_frames() -> None:
     codes = np.array([0, 0, 1, 1, 2, 2])
     frame = pd.DataFrame({"y": ROWS["y"], "x": ROWS["x"]})
     columns = {
@@ -71,7 +79,7 @@ def test_levels_of_all_types_are_found_again_in_frames():
             LinearRegression().fit(open_table(frame.assign(g=column), target="y", absorb="g"))
 
 
-def test_messages_say_what_to_change():
+def test_messages_say_what_to_change() -> None:
     rows = {name: ROWS[name] for name in ("y", "x", "g")}
     table = open_table(rows, target="y", absorb="g")
     with pytest.raises(InvalidParameter, match="KMeans does not absorb effects"):
