@@ -13,8 +13,7 @@ import pytest
 
 from adaline import cli, kernels, selftest
 from tests import nist
-
-needs_native = pytest.mark.skipif(kernels.native is None, reason="the native kernels could not be built")
+from tests.turns import in_turn, needs_native
 
 
 @pytest.fixture
@@ -44,7 +43,7 @@ def test_every_kernel_is_checked_on_every_instruction_set(monkeypatch: pytest.Mo
     assert names >= {one.name for one in native.Rule} | {one.name for one in native.Loss}
 
 
-@pytest.mark.parametrize("name", selftest.CERTIFIED)
+@in_turn("name", selftest.CERTIFIED)
 def test_answers_are_those_of_nist(name: str) -> None:
     exact = nist.read(name.capitalize()).coef
     assert nist.digits(selftest.CERTIFIED[name], exact) > 14

@@ -11,20 +11,14 @@ from adaline.wording import counted, part_of, percentage, visible
 
 
 def test_one_thing_is_written_in_the_singular() -> None:
-    assert [counted(n, noun) for n, noun in ((1, "row"), (1200, "row"), (2, "class"), (1, "pass"))] == [
-        "1 row",
-        "1,200 rows",
-        "2 classes",
-        "1 pass",
-    ]
-    assert part_of(1, 80) == "1 of 80 rows is"
-    assert part_of(3, 80, "have") == "3 of 80 rows have"
+    assert (counted(1, "row"), counted(1200, "row")) == ("1 row", "1,200 rows")
+    assert (counted(2, "class"), counted(1, "pass")) == ("2 classes", "1 pass")
+    assert (part_of(1, 80), part_of(3, 80, "have")) == ("1 of 80 rows is", "3 of 80 rows have")
     data = datasets.load("longley")
     assert str(select(Ridge(), data.X, data.y, penalty=[1.0]).table).startswith("1 candidate, ")
     assert "1 column" in repr(open_table({"x": [1.0, 2.0]}))
     assert "1 columns" not in repr(open_table({"x": [1.0, 2.0]}))
-    logistic = LinearRegression().fit(data.X, data.y)
-    assert "1 parameters" not in str(logistic.summary())
+    assert "1 parameters" not in str(LinearRegression().fit(data.X, data.y).summary())
 
 
 @pytest.mark.parametrize(
