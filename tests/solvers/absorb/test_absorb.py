@@ -275,7 +275,7 @@ def chain(levels: int) -> dict[str, Any]:
     return {"y": y, "x": x, "left": np.tile(left, 2), "right": np.tile(right, 2)}
 
 
-@pytest.mark.parametrize("levels", [400, pytest.param(20_000, marks=pytest.mark.night)])
+@pytest.mark.parametrize("levels", [400, 20_000])
 def test_a_chain_of_levels_is_solved_or_said_not_to_be(levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
     data = chain(levels)
     model = LinearRegression().fit(open_table(data, target="y", absorb=["left", "right"]))
