@@ -16,6 +16,7 @@ from adaline.sources.tables import source
 from adaline.sources.tables.relation import Relation
 from adaline.storage import load, read_header
 from adaline.systems import SYSTEMS, OnlineSystem
+from tests.cases import FEWER_EPOCHS
 from tests.cli.command_line import CLASSIFIERS, Shell, table, written
 
 COLUMNS = ("--features", "a,b,color")
@@ -28,7 +29,8 @@ def target_of(system: str) -> str:
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_system_takes_a_basis(system: str, shell: Shell, data: Path) -> None:
     asked = ("--target", target_of(system), "--system", system, "--features", "a,b", "--set", "basis=polynomial")
-    shell.good("fit", data, *asked, "-o", "m.adaline")
+    few = ("--set", "epochs=9") if system in FEWER_EPOCHS else ()
+    shell.good("fit", data, *asked, *few, "-o", "m.adaline")
     model = load("m.adaline")
     assert model.basis_.size == 5
     assert len(shell.good("predict", "m.adaline", data).rows) == 90
@@ -52,8 +54,10 @@ def test_a_system_fits_is_shown_predicts_continues_and_merges(system: str, shell
     more = table(data.parent / "more.csv", seed=1, n=60)
     both = data.parent / "both.csv"
     both.write_text(data.read_text() + more.read_text().split("\n", 1)[1])
+    few = ("--set", "epochs=9") if system in FEWER_EPOCHS else ()
+    asked = ("-t", target, "-s", system.lower(), *COLUMNS, *few, "--json")
     for name, rows in (("one", data), ("other", more), ("all", both)):
-        done = shell.good("fit", rows, "-t", target, "-s", system.lower(), *COLUMNS, "-o", f"{name}.adaline", "--json")
+        done = shell.good("fit", rows, *asked, "-o", f"{name}.adaline")
     values = done.json
     assert (values["system"], values["rows"], values["columns"]) == (system, 150, ["a", "b", "color"])
     status = values["certificate"]["status"]

@@ -40,50 +40,42 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-@pytest.mark.parametrize("as_json", [False, True])
-def test_commands_print_no_control_characters(data: Path, as_json: bool, capfd: pytest.CaptureFixture[str]) -> None:
-    shell = Shell(capfd)
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_commands_print_no_control_characters(data: Path, more: list[str], capfd: pytest.CaptureFixture[str]) -> None:
     target = f"y{C1}"
     model, report = "m\x1b[0m\nforged.adaline", "r\x1b[0m\nforged.html"
-    more = ["--json"] if as_json else []
-    commands = [
-        ["fit", data, "-t", target, "--drop", "kind", "-o", model, *more],
-        ["summary", model, *more],
-        ["fit", data, "-t", "kind", "-s", "LogisticRegression", *more],
-        ["compare", data, "-t", target, "--systems", "LinearRegression", "-o", report, *more],
-        ["select", data, "-t", target, "-s", "Ridge", "-p", "penalty=0.1,1", "-o", model + "2", *more],
-        ["separable", data, "-t", "kind", "--features", f"{RED},{TURN}", *more],
-        ["update", model, data, *more],
-        ["predict", model, data, "-o", "p\x1b[0m\nforged.csv", *more],
-    ]
-    for words in commands:
-        done = shell.good(*words)
+    for words in (
+        ["fit", data, "-t", target, "--drop", "kind", "-o", model],
+        ["summary", model],
+        ["fit", data, "-t", "kind", "-s", "LogisticRegression"],
+        ["compare", data, "-t", target, "--systems", "LinearRegression", "-o", report],
+        ["select", data, "-t", target, "-s", "Ridge", "-p", "penalty=0.1,1", "-o", model + "2"],
+        ["separable", data, "-t", "kind", "--features", f"{RED},{TURN}"],
+        ["update", model, data],
+        ["predict", model, data, "-o", "p\x1b[0m\nforged.csv"],
+    ):
+        done = Shell(capfd).good(*words, *more)
         assert not RAW.search(done.out + done.err), words
         assert not FORGED.search(done.out + done.err), words
         assert "\\x1b[" in done.out or "\\u001b[" in done.out, words
     assert not RAW.search(Path(report).read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["fit", "{data}", "-t", "nothing\x1b[31m"],
-        ["fit", "{data}", "-t", "kind", "-s", "syst\x1b[31mem"],
+def test_messages_of_failures_print_no_control_characters(data: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for words in (
+        ["fit", data, "-t", "nothing\x1b[31m"],
+        ["fit", data, "-t", "kind", "-s", "syst\x1b[31mem"],
         ["fit", "missing\x1b[31m\nforged.csv", "-t", "y"],
-        ["predict", "{data}", "{data}"],
-        ["serve", "{data}"],
+        ["predict", data, data],
+        ["serve", data],
         ["summary", "missing\x1b[31m.adaline"],
-        ["compare", "{data}", "--tusk\x1b[31m", "y"],
-        ["fit", "{data}", "-t", "kind", "--debug", "-s", "syst\x1b[31mem"],
-    ],
-)
-def test_messages_of_failures_print_no_control_characters(
-    data: Path, words: list[str], capfd: pytest.CaptureFixture[str]
-) -> None:
-    done = Shell(capfd)(*(word.format(data=data) for word in words))
-    assert done.code == 2
-    assert not RAW.search(done.out + done.err)
-    assert not FORGED.search(done.out + done.err)
+        ["compare", data, "--tusk\x1b[31m", "y"],
+        ["fit", data, "-t", "kind", "--debug", "-s", "syst\x1b[31mem"],
+    ):
+        done = Shell(capfd)(*words)
+        assert done.code == 2
+        assert not RAW.search(done.out + done.err), words
+        assert not FORGED.search(done.out + done.err), words
 
 
 def test_what_python_prints_holds_no_control_characters() -> None:
@@ -93,17 +85,9 @@ def test_what_python_prints_holds_no_control_characters() -> None:
     logistic = adaline.LogisticRegression().fit(numbers, rows["kind"])
     linear = adaline.LinearRegression().fit(x, y)
     found = adaline.compare(x.assign(target=y), "target", systems=["LinearRegression"])
-    shown = [
-        linear.summary(),
-        linear.certificate_,
-        linear.test([RED]),
-        logistic.summary(),
-        logistic.test([RED]),
-        adaline.RobustRegression().fit(x, y).summary(),
-        found,
-        *found.findings,
-        adaline.select([adaline.LinearRegression(), adaline.Ridge()], x, y),
-    ]
+    shown = [linear.summary(), linear.certificate_, linear.test([RED]), logistic.summary(), logistic.test([RED])]
+    shown += [adaline.RobustRegression().fit(x, y).summary(), found, *found.findings]
+    shown += [adaline.select([adaline.LinearRegression(), adaline.Ridge()], x, y)]
     for one in shown:
         assert not RAW.search(str(one)), str(one)
         if hasattr(one, "_repr_html_"):

@@ -77,7 +77,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def running(*words: str, code: str = "") -> Iterator[subprocess.Popen[str]]:
     """Give a command that runs in a process, once signals are its own; code is run before it."""
     start = ["-c", f"import sys\n{code}\nfrom adaline.__main__ import run\nsys.exit(run())"]
-    environment = {**ENVIRONMENT, "TMPDIR": "temporary", "PYTHONUNBUFFERED": ""}
+    environment = {**ENVIRONMENT, "TMPDIR": "temporary", "PYTHONUNBUFFERED": "", "OPENBLAS_NUM_THREADS": "1"}
     pipe = subprocess.PIPE
     command = [sys.executable, *(start if code else ["-m", "adaline"]), *words]
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment)
@@ -268,7 +268,7 @@ def test_a_comparison_without_its_report_is_shown(folder: Path) -> None:
 
 def test_an_output_half_written_is_removed(folder: Path) -> None:
     Path("out.csv").write_text("kept")
-    words = [word.replace("1000000000", "1000000") for word in COMMANDS["predict"]]
+    words = [word.replace("1000000000", "200000") for word in COMMANDS["predict"]]
     with running("predict", *words, code=stuck("adaline.cli.predict._answers", 2)) as process:
         wait_for_busy(process)
         assert any(one.name.endswith(".tmp") for one in folder.iterdir())

@@ -2,134 +2,102 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from adaline.cli.predict import shown_counts
-from tests.cli.command_line import Shell
+from tests.cli.command_line import Shell, written
 
-OLD = "age,carrier,y\n1,AA,1\n2,UA,2.5\n3,AA,3\n4,UA,4.5\n5,DL,5.5\n6,DL,6\n7,AA,7.5\n8,UA,8\n"
-NEW = "age,carrier\n1,AA\n2,ZZ\n,UA\n,ZZ\n5,\ninf,UA\n4,DL\n"
-REASONS = [
-    "",
-    "unseen level 'ZZ' of carrier",
-    "missing value of age",
-    "missing value of age; unseen level 'ZZ' of carrier",
-    "missing value of carrier",
-    "no finite value of age",
-    "",
-]
+OLD = ["age,carrier,y", "1,AA,1", "2,UA,2.5", "3,AA,3", "4,UA,4.5", "5,DL,5.5", "6,DL,6", "7,AA,7.5", "8,UA,8"]
+NEW = ["age,carrier", "1,AA", "2,ZZ", ",UA", ",ZZ", "5,", "inf,UA", "4,DL"]
+NO_AGE, UNSEEN = "missing value of age", "unseen level 'ZZ' of carrier"
+REASONS = ["", UNSEEN, NO_AGE, f"{NO_AGE}; {UNSEEN}", "missing value of carrier", "no finite value of age", ""]
 NOTE = (
     "note: 5 of 7 rows have no prediction: missing value of age (2), unseen level of carrier (2), missing value of "
     "carrier (1), no finite value of age (1); with --strict they are errors"
 )
 
 
-@pytest.fixture
-def model(shell: Shell) -> str:
-    Path("old.csv").write_text(OLD)
-    Path("new.csv").write_text(NEW)
-    shell.good("fit", "old.csv", "-t", "y", "-o", "m.adaline")
-    return "m.adaline"
+@pytest.fixture(autouse=True)
+def model(shell: Shell) -> None:
+    shell.fit(OLD)
+    written(NEW, "new.csv")
 
 
-def test_every_row_is_written_in_order_with_the_reason_where_it_has_no_prediction(shell: Shell, model: str) -> None:
-    done = shell.good("predict", model, "new.csv")
+def test_every_row_is_written_in_order_with_the_reason_where_it_has_no_prediction(shell: Shell) -> None:
+    assert shell.reasons(NEW) == REASONS
+    done = shell.predict(NEW)
     assert list(done.rows[0]) == ["age", "carrier", "prediction", "reason"]
-    assert [row["reason"] for row in done.rows] == REASONS
-    assert [bool(row["prediction"]) for row in done.rows] == [not reason for reason in REASONS]
     assert sorted(NOTE.split(", ")) == sorted(done.err.strip().split(", "))
-    clean = [row["prediction"] for row in shell.good("predict", model, "old.csv").rows]
-    assert done.rows[0]["prediction"] == clean[0]
+    clean = shell.good("predict", "m.adaline", "old.csv")
+    assert done.rows[0]["prediction"] == clean.rows[0]["prediction"]
+    text = ["age,carrier", "1,AA", "207a,UA", "3,DL"]
+    assert shell.reasons(text) == ["", "non-numeric value '207a' of age", ""]
+    assert shell.predict(text).rows[0]["prediction"] == clean.rows[0]["prediction"]
 
 
-def test_text_in_a_column_of_numbers_is_a_reason(shell: Shell, model: str) -> None:
-    Path("text.csv").write_text("age,carrier\n1,AA\n207a,UA\n3,DL\n")
-    done = shell.good("predict", model, "text.csv")
-    assert [row["reason"] for row in done.rows] == ["", "non-numeric value '207a' of age", ""]
-    assert [bool(row["prediction"]) for row in done.rows] == [True, False, True]
-    assert done.rows[0]["prediction"] == shell.good("predict", model, "old.csv").rows[0]["prediction"]
-    assert "line 3: non-numeric value '207a' of age" in shell.bad("predict", model, "text.csv", "--strict")
-
-
-def test_the_schema_depends_on_the_options_alone(shell: Shell, model: str) -> None:
-    done = shell.good("predict", model, "old.csv", "--keep", "none")
+def test_the_schema_depends_on_the_options_alone(shell: Shell) -> None:
+    done = shell.good("predict", "m.adaline", "old.csv", "--keep", "none")
     assert list(done.rows[0]) == ["prediction", "reason"]
     assert not done.err
-    assert list(shell.good("predict", model, "old.csv", "--keep", "none", "--strict").rows[0]) == ["prediction"]
-
-
-def test_strict_refuses_the_first_row_without_a_prediction(shell: Shell, model: str) -> None:
-    said = shell.bad("predict", model, "new.csv", "--strict", "-o", "out.csv")
-    assert "new.csv, line 3: unseen level 'ZZ' of carrier" in said
-    assert not Path("out.csv").exists()
-    Path("gap.csv").write_text("age,carrier\n1,AA\n,UA\n")
-    assert "gap.csv, line 3: missing value of age" in shell.bad("predict", model, "gap.csv", "--strict")
-    Path("full.csv").write_text("age,carrier\n1,AA\n2,UA\n")
-    assert "line 3 of gap.csv: missing value of age" in shell.bad("predict", model, "[fg]*.csv", "--strict")
+    assert list(shell.good("predict", "m.adaline", "old.csv", "--keep", "none", "--strict").rows[0]) == ["prediction"]
 
 
 @pytest.mark.parametrize(
-    ("text", "place"),
+    ("lines", "name", "place"),
     [
-        ("age,carrier\n1,AA\n2,ZZ\n", "line 3"),
-        ('age,carrier,note\n1,AA,"a\nb"\n2,ZZ,c\n', "row 1"),
-        ('{"age":1,"carrier":"AA"}\n{"age":1,"carrier":"ZZ"}\n', "line 2"),
+        (NEW, "new.csv", f"new.csv, line 3: {UNSEEN}"),
+        (["age,carrier", "1,AA", ",UA"], "gap.csv", f"gap.csv, line 3: {NO_AGE}"),
+        (["age,carrier", "1,AA", "207a,UA"], "text.csv", "line 3: non-numeric value '207a' of age"),
+        (["age,carrier", "1,AA", ",UA"], "[fg]*.csv", f"line 3 of gap.csv: {NO_AGE}"),
+        (["age,carrier", "1,AA", "2,ZZ"], "-", f"stdin, line 3: {UNSEEN}"),
+        (["age,carrier,note", '1,AA,"a', 'b"', "2,ZZ,c"], "-", f"stdin, row 1: {UNSEEN}"),
+        (['{"age":1,"carrier":"AA"}', '{"age":1,"carrier":"ZZ"}'], "-", f"stdin, line 2: {UNSEEN}"),
     ],
 )
-def test_strict_names_the_line_of_standard_input(
-    shell: Shell, model: str, text: str, place: str, monkeypatch: pytest.MonkeyPatch
+def test_strict_refuses_the_first_row_without_a_prediction(
+    lines: list[str], name: str, place: str, shell: Shell
 ) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode()))))
-    assert f"stdin, {place}: unseen level 'ZZ' of carrier" in shell.bad("predict", model, "-", "--strict")
+    written(["age,carrier", "1,AA", "2,UA"], "full.csv")
+    written(lines, "gap.csv" if name in ("-", "[fg]*.csv") else name)
+    given = "\n".join([*lines, ""]).encode()
+    assert place in shell.bad("predict", "m.adaline", name, "--strict", "-o", "out.csv", stdin=given)
+    assert not Path("out.csv").exists()
 
 
-def test_reasons_in_files_lines_and_pipes(shell: Shell, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = shell.good("predict", model, "new.csv", "-o", "out.parquet", "--json", "--interval", "prediction").json
+def test_reasons_in_files_lines_and_pipes(shell: Shell) -> None:
+    asked = ("new.csv", "-o", "out.parquet", "--json", "--interval", "prediction")
+    told = shell.good("predict", "m.adaline", *asked).json
     assert (told["rows"], told["predicted"]) == (7, 2)
     assert told["columns"] == ["prediction", "lower", "upper", "reason"]
     assert told["reasons"]["missing value of age"] == 2
-    written = pq.read_table("out.parquet").to_pydict()
-    assert [reason or "" for reason in written["reason"]] == REASONS
-    assert [end is None for end in written["lower"]] == [bool(reason) for reason in REASONS]
-    lines = [json.loads(line) for line in shell.good("predict", model, "new.csv", "--json").out.splitlines()]
-    assert [line["reason"] or "" for line in lines] == REASONS
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(NEW.encode()))))
-    assert [row["reason"] for row in shell.good("predict", model, "-").rows] == REASONS
+    found = pq.read_table("out.parquet").to_pydict()
+    assert [reason or "" for reason in found["reason"]] == REASONS
+    assert [end is None for end in found["lower"]] == [bool(reason) for reason in REASONS]
+    lines = shell.good("predict", "m.adaline", "new.csv", "--json").out.splitlines()
+    assert [json.loads(line)["reason"] or "" for line in lines] == REASONS
+    given = "\n".join([*NEW, ""]).encode()
+    assert [row["reason"] for row in shell.good("predict", "m.adaline", "-", stdin=given).rows] == REASONS
 
 
-def test_probabilities_are_empty_too(shell: Shell, model: str) -> None:
-    shell.good("fit", "old.csv", "-t", "carrier", "--features", "age", "-o", "c.adaline")
-    rows = shell.good("predict", "c.adaline", "new.csv", "--proba").rows
+def test_what_a_model_asks_of_its_rows(shell: Shell) -> None:
+    """Its policies leave fewer rows without a prediction; absorbed effects, offsets and cuts have reasons."""
+    shell.fit(OLD, "--missing", "mean", "--unseen", "other")
+    assert shell.reasons(NEW)[:5] == [""] * 5
+    shell.fit(OLD, "--missing", "drop")
+    assert shell.reasons(NEW) == REASONS
+    shell.fit(OLD, "--features", "age", "--absorb", "carrier")
+    assert shell.reasons(NEW)[1] == UNSEEN
+    shell.fit(OLD, "-s", "GeneralizedLinear", "--set", "loss=poisson", "--features", "carrier", "--offset", "age")
+    assert shell.reasons(NEW)[2] == NO_AGE
+    shell.good("fit", "old.csv", "--formula", "y ~ cut(age, c(0, 4, 8))", "-o", "m.adaline")
+    assert shell.reasons(["age", "3", "99"])[1].startswith("value outside the intervals of cut")
+    shell.good("fit", "old.csv", "-t", "carrier", "--features", "age", "-o", "m.adaline")
+    rows = shell.predict(NEW, "--proba").rows
     assert [row["probability_AA"] == "" for row in rows] == [False, False, True, True, False, True, False]
-
-
-def test_policies_of_the_model_leave_fewer_rows_without_a_prediction(shell: Shell, model: str) -> None:
-    shell.good("fit", "old.csv", "-t", "y", "--missing", "mean", "--unseen", "other", "-o", "all.adaline")
-    assert [row["reason"] for row in shell.good("predict", "all.adaline", "new.csv").rows][:5] == [""] * 5
-    shell.good("fit", "old.csv", "-t", "y", "--missing", "drop", "-o", "drop.adaline")
-    assert [row["reason"] for row in shell.good("predict", "drop.adaline", "new.csv").rows] == REASONS
-
-
-def test_absorbed_effects_and_offsets_have_reasons(shell: Shell, model: str) -> None:
-    shell.good("fit", "old.csv", "-t", "y", "--features", "age", "--absorb", "carrier", "-o", "a.adaline")
-    assert [row["reason"] for row in shell.good("predict", "a.adaline", "new.csv").rows][1] == REASONS[1]
-    options = ("-s", "GeneralizedLinear", "--set", "loss=poisson", "--features", "carrier", "--offset", "age")
-    shell.good("fit", "old.csv", "-t", "y", *options, "-o", "o.adaline")
-    assert shell.good("predict", "o.adaline", "new.csv").rows[2]["reason"] == "missing value of age"
-
-
-def test_values_outside_the_intervals_of_a_cut(shell: Shell, model: str) -> None:
-    shell.good("fit", "old.csv", "--formula", "y ~ cut(age, c(0, 4, 8))", "-o", "k.adaline")
-    Path("far.csv").write_text("age\n3\n99\n")
-    assert (
-        shell.good("predict", "k.adaline", "far.csv").rows[1]["reason"].startswith("value outside the intervals of cut")
-    )
 
 
 def test_the_note_names_few_reasons() -> None:

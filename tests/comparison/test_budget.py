@@ -50,6 +50,7 @@ from tests.comparison.examples import classification, numbers, regression
         (ElasticNet(loss="logistic"), 1_000_000, 58, FitBudget(None, 1_129)),
     ],
 )
+@pytest.mark.every
 def test_budgets_count_numbers(system: Any, rows: int, columns: int, allowed: FitBudget | None) -> None:
     assert budget_of(system, rows, columns) == allowed
 

@@ -13,7 +13,6 @@ from adaline import GeneralizedLinear, Ridge, RobustRegression, compare, load, s
 from adaline.comparison.compare import compare_table
 from adaline.comparison.table import Table
 from adaline.selection.cross_validation import ArrayRows
-from tests.cli.command_line import Shell
 
 RNG = np.random.default_rng(0)
 N = 80
@@ -102,24 +101,3 @@ def test_fits_near_that_of_all_rows_fill_gaps_as_others_do(system: Any) -> None:
     assert fits is not None
     for k, near in enumerate(fits.without):
         assert near.coef_ == pytest.approx(rows.fitted(system, k).coef_, rel=1e-7)
-
-
-def test_the_command_line_says_what_became_of_gaps(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    shell = Shell(capsys)
-    frame(0.6).to_csv("half.csv", index=False)
-    done = shell.good("fit", "half.csv", "-t", "y")
-    assert "32 rows (48 rows with gaps left out)" in done.out
-    assert "left out for gaps in 'b' (48), more than half: --missing indicator keeps them" in done.err
-    assert "--drop b by leaving columns out" in done.err
-    frame(0.6, c=np.where(np.arange(N) < 0.6 * N, A, np.nan)).to_csv("none.csv", index=False)
-    done = shell.good("fit", "none.csv", "-t", "y")
-    assert "column 'b' is left out: it has no value in 48 of 80 rows" in done.err
-    assert "48 rows (32 rows with gaps left out)" in done.out
-    never = pd.DataFrame({"a": [1.0, None, 3.0, None] * 10, "b": [None, 2.0, None, 5.0] * 10, "y": range(40)})
-    never.to_csv("never.csv", index=False)
-    done = shell.good("fit", "never.csv", "-t", "y", "--features", "a,b")
-    assert "40 rows (gaps in 2 columns filled and marked)" in done.out
-    assert "no row is complete" in done.err

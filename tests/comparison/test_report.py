@@ -18,7 +18,7 @@ from sklearn.metrics import average_precision_score, precision_score, recall_sco
 
 from adaline import KeslerPerceptron, Perceptron, Ridge, plots
 from adaline.cli import demo
-from adaline.comparison import report
+from adaline.comparison import drawing, report
 from adaline.comparison.changes import (
     changes,
     differences,
@@ -30,6 +30,7 @@ from adaline.comparison.changes import (
 )
 from adaline.comparison.classes import Costs, cheapest_threshold, held_out_scores, positive_class, recalls
 from adaline.comparison.compare import Comparison, compare, compare_table
+from adaline.comparison.drawing import Drawing, DrawingProcess
 from adaline.comparison.table import Table
 from adaline.errors import InvalidParameter
 from adaline.inference.jackknife import jackknife
@@ -385,3 +386,36 @@ def test_the_page_counts_all_columns_that_are_not_shown_and_the_rows_averaged(mo
     shown = report._changes(found, found.recommended)
     assert shown is not None
     assert (len(shown["rows"]), shown["more"], shown["over"]) == (8, 12, "75 of the 300 rows")
+
+
+RESIDUALS = Drawing(plots.residuals, ([1.0, 2.0], [1.5, 1.5]), {})
+
+
+def test_the_process_draws_what_is_drawn_here_and_imports_nothing_of_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = RESIDUALS.svg()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "colorsys.py").write_text("open('executed', 'w')")
+    with DrawingProcess() as process:
+        process.start([RESIDUALS])
+        with monkeypatch.context() as elsewhere:
+            elsewhere.setattr(Drawing, "svg", lambda self: "drawn here")
+            assert process.finish() == [expected]
+    assert not (tmp_path / "executed").exists()
+
+
+def test_pictures_are_drawn_here_where_the_process_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "__name__", "no such module")
+    with DrawingProcess() as process:
+        process.start([RESIDUALS])
+        assert process.finish() == [RESIDUALS.svg()]
+    monkeypatch.undo()
+    (tmp_path / "sitecustomize.py").write_text("print('Information: 3 licences', flush=True)")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with DrawingProcess() as process:  # which prints what is no part of its answer
+        process.start([RESIDUALS])
+        assert process.finish() == [RESIDUALS.svg()]
+    with DrawingProcess() as process:
+        process.start([Drawing(lambda: plots.quantiles([-1.0, 0.0, 1.0]), (), {})])  # which cannot be sent
+        assert process.finish()[0].startswith("<svg")

@@ -14,11 +14,6 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 LECTURES, TASKS = sorted(EXAMPLES.glob("s[0-9]_*.py")), sorted(EXAMPLES.glob("task_*.py"))
 
 
-def test_there_are_examples() -> None:
-    assert LECTURES
-    assert len(TASKS) >= 10
-
-
 @pytest.mark.parametrize("script", [*LECTURES, *TASKS], ids=lambda script: script.stem)
 @pytest.mark.filterwarnings("error", "ignore:.*deprecated:DeprecationWarning:(matplotlib|pyparsing)")  # their own
 def test_example(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -40,30 +35,24 @@ def test_example(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert image.getvalue().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("script", LECTURES, ids=lambda script: script.stem)
-def test_form(script: Path) -> None:
-    """A claim in a line, its equations, assertions that can fail, and a picture beside the script when run."""
-    text = script.read_text(encoding="utf-8")
-    claim, _, prose = (importlib.import_module(script.stem).__doc__ or "").partition("\n\n")
-    assert claim.endswith("."), "the claim is one sentence"
-    assert "\n" not in claim
-    assert re.search(r"\bS[0-4]\b", prose), "which lecture says so"
-    assert prose.count("$$") >= 2, "its equation"
-    assert "    assert " in text
-    assert "    show(main, __doc__, __file__)\n" in text
-
-
-@pytest.mark.parametrize("script", TASKS, ids=lambda script: script.stem)
-def test_form_of_a_task(script: Path) -> None:
-    """A question in a line, words, a CSV file, assertions that can fail, and a picture beside the script when run."""
-    text = script.read_text(encoding="utf-8")
-    question, _, prose = (importlib.import_module(script.stem).__doc__ or "").partition("\n\n")
-    assert question.endswith("?")
-    assert "\n" not in question
-    assert len(prose.split()) > 20
-    assert "CSV = datasets.path(" in text or ".csv" in text
-    assert "    assert " in text
-    assert "    show(main, __doc__, __file__)\n" in text
+def test_form() -> None:
+    """A claim or a question in a line, equations or a CSV file, assertions that can fail, a picture when it is run."""
+    assert LECTURES
+    assert len(TASKS) >= 10
+    for script in (*LECTURES, *TASKS):
+        text = script.read_text(encoding="utf-8")
+        line, _, prose = (importlib.import_module(script.stem).__doc__ or "").partition("\n\n")
+        assert "\n" not in line, script
+        assert "    assert " in text, script
+        assert "    show(main, __doc__, __file__)\n" in text, script
+        if script in LECTURES:
+            assert line.endswith("."), "the claim is one sentence"
+            assert re.search(r"\bS[0-4]\b", prose), "which lecture says so"
+            assert prose.count("$$") >= 2, "its equation"
+        else:
+            assert line.endswith("?"), script
+            assert len(prose.split()) > 20, script
+            assert "CSV = datasets.path(" in text or ".csv" in text
 
 
 def test_run_by_hand_it_says_what_it_shows(
