@@ -244,6 +244,7 @@ LAYOUTS: dict[str, Callable[[Array], Array]] = {
     "every second": lambda x: np.repeat(np.repeat(x, 2, 0), 2, 1)[::2, ::2],
     "rows reversed": lambda x: np.ascontiguousarray(x[::-1])[::-1],
     "columns reversed": lambda x: np.ascontiguousarray(x[:, ::-1])[:, ::-1],
+    "one row repeated": lambda x: np.broadcast_to(x[0], x.shape),
     "columns apart": lambda x: Columns(map(np.ascontiguousarray, x.T)),  # type: ignore[dict-item]
 }
 
@@ -256,7 +257,8 @@ def test_the_layout_changes_no_bit(layout: str, dtype: type, features: int) -> N
     x, t = rows(131, features=features)
     x = x.astype(dtype)
     for weight in (None, some_weights(131)):
-        blocks = [Block(rows, t, weight) for rows in (LAYOUTS[layout](x), x)]
+        given = LAYOUTS[layout](x)
+        blocks = [Block(one, t, weight) for one in (given, np.array(given) if isinstance(given, np.ndarray) else x)]
         mine, theirs = (Moments.zero(blocks[0].shape) for _ in blocks)
         mine.add(blocks[0])
         theirs.add(blocks[1])
@@ -409,20 +411,25 @@ def extreme(case: str) -> tuple[Array, Array, Array | None]:
     weight = None
     a, b = UNSEEN[[3, 500]]
     match case:
-        case "1e300 and 1e-300":
+        case "huge and tiny":
             x, t = x * [1e300, 1e-300, 1.0], t * 1e300
             x[:, 1] += 3e-300
-        case "tiny targets and rows":
+        case "largest and smallest":
+            x = np.random.default_rng(2).uniform(-0.75, 1.25, x.shape) * [1.2e308, 1e-306, 1.0]
+        case "empty for the pilot":
+            x[:, :2] = 0.0
+            x[[a, b], :2] = [[1e250, 1e-250], [2e250, 2e-250]]
+        case "tiny targets":
             x, t = x * [1e300, 1e-300, 1.0], t * 1e-300
             x[250:500] *= 1e-10
-        case "tiny, and zero in some blocks":
+        case "zero in some blocks":
             x[:, 0] *= 1e-200
             x[:500, 0] = 0.0
-        case "outliers that the pilot does not see":
+        case "unseen outliers":
             x[[a, b], 0], x[a, 1], t[b] = [1e12, -1e12], 1e100, 1e9
-        case "zero or constant for the pilot":
+        case "constant for the pilot":
             x[SEEN, 0], x[SEEN, 1] = 0.0, 1e6
-        case "huge without weight, seen" | "huge without weight, unseen":
+        case "weightless, seen" | "weightless, unseen":
             x[:, 0] *= 1e-10
             weight = np.ones(1000)
             row = 0 if case.endswith(" seen") else a
@@ -435,9 +442,9 @@ def extreme(case: str) -> tuple[Array, Array, Array | None]:
 EXTREMES = pytest.mark.parametrize(
     "case",
     [
-        *("1e300 and 1e-300", "tiny targets and rows", "tiny, and zero in some blocks"),
-        *("outliers that the pilot does not see", "zero or constant for the pilot"),
-        *("huge without weight, seen", "huge without weight, unseen", "1e160", "1e300", "-1e300", "1e-250"),
+        *("huge and tiny", "largest and smallest", "empty for the pilot", "tiny targets", "zero in some blocks"),
+        *("unseen outliers", "constant for the pilot", "weightless, seen", "weightless, unseen"),
+        *("1e160", "1e300", "-1e300", "1e-250"),
     ],
 )
 

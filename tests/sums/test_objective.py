@@ -205,7 +205,8 @@ def test_spread(layout: str, D: int) -> None:
         weight[0] = 1.0
         x[weight == 0] *= 128
         if layout == "units apart":
-            x = np.sign(rng.normal(size=x.shape)) * (rng.random(x.shape) < 0.8)
+            x = rng.normal(size=x.shape).astype(np.float32).astype(float) * (rng.random(x.shape) < 0.8)
+            x = np.where(rng.random(x.shape) < 0.5, np.sign(x), x)
         for w in (None, weight):
             block = Block(LAYOUTS[layout](x), np.zeros((n, 1)), w)
             out = Spread.zero(Shape(D, 1))
