@@ -34,13 +34,24 @@ HOLDS = {
 }
 """Systems that hold something of each row, with the reason."""
 
-SETTINGS: dict[str, list[dict[str, Any]]] = {
-    "LinearRegression": [{"weights": "precision"}],
-    "RobustRegression": [{"loss": "tukey"}, {"scale": "huber"}],
-    "LogisticRegression": [{"class_weight": "balanced"}],
-    "KMeans": [{"init": "random", "n_init": 1}],
-    "GaussianMixture": [{"n_components": 2}],
-}
+SETTINGS: list[Any] = [
+    *(
+        pytest.param(name, {}, marks=() if name in ("LinearRegression", "LogisticRegression") else pytest.mark.night)
+        for name in SYSTEMS | UNSUPERVISED
+        if name not in HOLDS
+    ),
+    *(
+        pytest.param(name, settings, marks=pytest.mark.night)
+        for name, settings in (
+            ("LinearRegression", {"weights": "precision"}),
+            ("RobustRegression", {"loss": "tukey"}),
+            ("RobustRegression", {"scale": "huber"}),
+            ("LogisticRegression", {"class_weight": "balanced"}),
+            ("KMeans", {"init": "random", "n_init": 1}),
+            ("GaussianMixture", {"n_components": 2}),
+        )
+    ),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -76,10 +87,15 @@ def drawn(rows: int) -> tuple[pd.DataFrame, bytes]:
     return frame, frame.to_parquet(row_group_size=BLOCK)
 
 
+def opened(folder: Path, **options: Any) -> Any:
+    """Open t.parquet with the amount as target and two columns, unless told."""
+    return open_table(folder / "t.parquet", **{"target": "amount", "features": ["a", "b"], **options})
+
+
 def peak_of(cls: type[Any], settings: dict[str, Any], folder: Path) -> int:
     """Return the most bytes in use while a system is fitted to a stream and scored on it."""
     target = None if cls.__name__ in UNSUPERVISED else "amount" if issubclass(cls, RegressorMixin) else "label"
-    source = open_table(folder / "t.parquet", target=target, features=["a", "b", "c"], weight="times", progress=False)
+    source = opened(folder, target=target, features=["a", "b", "c"], weight="times", progress=False)
     model = cls(**({"epochs": 2} if issubclass(cls, OnlineSystem) else {}), **settings)
     before = pyarrow.total_allocated_bytes()
     tracemalloc.start()
@@ -92,17 +108,15 @@ def peak_of(cls: type[Any], settings: dict[str, Any], folder: Path) -> int:
         tracemalloc.stop()
 
 
-@pytest.mark.slow
+@pytest.mark.every
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [name for name in SYSTEMS | UNSUPERVISED if name not in HOLDS])
-def test_memory_does_not_grow_with_streamed_rows(name: str, tmp_path: Path) -> None:
-    cls = (SYSTEMS | UNSUPERVISED)[name]
-    for settings in ({}, *SETTINGS.get(name, [])):
-        peaks = []
-        for rows in (1000, FEWER, MORE):  # the first for what is imported and cached
-            table(tmp_path, rows)
-            peaks.append(peak_of(cls, settings, tmp_path))
-        assert peaks[2] - peaks[1] < GROWTH * (MORE - FEWER), f"{name}({settings}): {peaks}"
+@pytest.mark.parametrize(("name", "settings"), SETTINGS)
+def test_memory_does_not_grow_with_streamed_rows(name: str, settings: dict[str, Any], tmp_path: Path) -> None:
+    peaks = []
+    for rows in (1000, FEWER, MORE):  # the first for what is imported and cached
+        table(tmp_path, rows)
+        peaks.append(peak_of((SYSTEMS | UNSUPERVISED)[name], settings, tmp_path))
+    assert peaks[2] - peaks[1] < GROWTH * (MORE - FEWER), f"{name}({settings}): {peaks}"
 
 
 @pytest.mark.parametrize(
@@ -112,8 +126,8 @@ def test_memory_does_not_grow_with_streamed_rows(name: str, tmp_path: Path) -> N
 def test_m_estimates_of_streams_are_those_of_memory(
     settings: dict[str, Any], weight: str | None, tmp_path: Path
 ) -> None:
-    frame = table(tmp_path, 9000)
-    source = open_table(tmp_path / "t.parquet", target="amount", features=["a", "b", "c"], weight=weight)
+    frame = table(tmp_path, 3000)
+    source = opened(tmp_path, features=["a", "b", "c"], weight=weight)
     found = RobustRegression(**settings).fit(source)
     held = RobustRegression(**settings).fit(
         frame[["a", "b", "c"]], frame["amount"], None if weight is None else frame[weight]
@@ -144,7 +158,7 @@ def test_huber_scales_leave_out_the_farthest_outliers(tmp_path: Path) -> None:
     expected = RobustRegression(scale="huber").fit(frame[["a", "b"]], frame["amount"].where(frame.index > 1, 1e9))
     frame.loc[[0, 1], "amount"] = 1e165, 1e170
     frame.to_parquet(tmp_path / "t.parquet")
-    source = open_table(tmp_path / "t.parquet", target="amount", features=["a", "b"])
+    source = opened(tmp_path)
     for given in ((source,), (frame[["a", "b"]], frame["amount"])):
         found = RobustRegression(scale="huber").fit(*given)
         assert found.scale_ == pytest.approx(expected.scale_, rel=1e-6)
@@ -173,22 +187,20 @@ def test_an_outlier_beyond_the_sample_and_one_that_is_not_finite(
     frame.to_parquet(tmp_path / "t.parquet")
     monkeypatch.setattr(first_pass, "SAMPLE", 1000)
     for loss in ("huber", "tukey"):
-        found = RobustRegression(loss=loss).fit(
-            open_table(tmp_path / "t.parquet", target="amount", features=["a", "b"])
-        )
+        found = RobustRegression(loss=loss).fit(opened(tmp_path))
         held = RobustRegression(loss=loss).fit(frame[["a", "b"]], frame["amount"])
         np.testing.assert_allclose(found.coef_, held.coef_, rtol=1e-6)
     frame.loc[4321, "amount"] = np.inf
     frame.to_parquet(tmp_path / "t.parquet")
     with pytest.raises(InvalidData, match="infinity: first at row 4321"):
-        RobustRegression().fit(open_table(tmp_path / "t.parquet", target="amount", features=["a", "b"]))
+        RobustRegression().fit(opened(tmp_path))
 
 
 def test_labels_of_streamed_rows_are_found_when_asked_for(tmp_path: Path) -> None:
     import pickle
 
     frame = table(tmp_path, 3000)
-    source = open_table(tmp_path / "t.parquet", features=["a", "b", "c"])
+    source = opened(tmp_path, target=None, features=["a", "b", "c"])
     start = np.array([[0.0] * 3, [3.0] * 3, [6.0] * 3])
     model = KMeans(n_clusters=3, init=start).fit(source)
     assert "labels_" not in vars(model)
@@ -209,12 +221,12 @@ def test_groups_may_be_a_column_of_the_table(group: str, tmp_path: Path) -> None
     frame = table(tmp_path, 5000)
     for system, target in ((LinearRegression(), "amount"), (LogisticRegression(), "label")):
         for basis in (None, adaline.basis.Polynomial(degree=2)):
-            source = open_table(tmp_path / "t.parquet", target=target, features=["a", "b"])
+            source = opened(tmp_path, target=target)
             model = adaline.estimator.clone(system).set_params(basis=basis).fit(source)
-            by_name = model.summary(errors="cluster", X=source, groups=group).to_dict()["coefficients"]
-            by_label = model.summary(errors="cluster", X=source, groups=frame[group].to_numpy()).to_dict()[
-                "coefficients"
-            ]
+            by_name, by_label = (
+                model.summary(errors="cluster", X=source, groups=groups).to_dict()["coefficients"]
+                for groups in (group, frame[group].to_numpy())
+            )
             for mine, theirs in zip(by_name, by_label, strict=True):
                 assert mine["std_error"] == pytest.approx(theirs["std_error"], rel=1e-10)
 
@@ -224,7 +236,7 @@ def test_groups_that_are_no_column_or_have_gaps_are_refused(tmp_path: Path) -> N
     frame["id"] = 2**53 + frame["group"]
     frame["gaps"], frame["holes"] = frame["place"].where(frame.index != 7), frame["a"].where(frame.index != 7)
     frame.to_parquet(tmp_path / "t.parquet")
-    source = open_table(tmp_path / "t.parquet", target="amount", features=["a", "b"])
+    source = opened(tmp_path)
     model = LinearRegression().fit(source)
     for gaps in ("gaps", "holes"):
         with pytest.raises(MissingValues, match=f"column '{gaps}'"):
@@ -242,7 +254,7 @@ def test_what_holds_numbers_of_each_row_is_refused_beyond_a_limit(
 ) -> None:
     table(tmp_path, 300)
     monkeypatch.setattr(totals, "MOST_ROWS", 200)
-    source = open_table(tmp_path / "t.parquet", target="amount", features=["a", "b"])
+    source = opened(tmp_path)
     for loss in ("absolute", "quantile"):
         with pytest.raises(
             InvalidData, match=rf"300 streamed rows: loss='{loss}' .* limited to 200 rows. Draw a sample"
@@ -253,17 +265,8 @@ def test_what_holds_numbers_of_each_row_is_refused_beyond_a_limit(
         model.summary(errors="HAC", X=source)
 
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    ("system", "target"),
-    [(LinearRegression(), "amount"), (LinearRegression(), ["amount", "b"]), (LogisticRegression(), "label")],
-    ids=["one target", "two targets", "labels"],
-)
-@pytest.mark.parametrize("weight", [None, "times"])
-def test_scores_of_streams_are_those_of_memory(system: Any, target: Any, weight: str | None, tmp_path: Path) -> None:
-    frame = table(tmp_path, 9000)
-    source = open_table(tmp_path / "t.parquet", target=target, features=["a", "c"], weight=weight)
-    model = adaline.estimator.clone(system).fit(source)
-    given = None if weight is None else frame[weight].to_numpy()
-    expected = model.score(frame[["a", "c"]], frame[target].to_numpy(), given)
+def test_scores_of_two_streamed_targets_are_those_of_memory(tmp_path: Path) -> None:
+    frame, source = table(tmp_path, 3000), opened(tmp_path, target=["amount", "b"], features=["a", "c"], weight="times")
+    model = LinearRegression().fit(source)
+    expected = model.score(frame[["a", "c"]], frame[["amount", "b"]].to_numpy(), frame["times"].to_numpy())
     assert model.score(source) == pytest.approx(expected, rel=1e-12)

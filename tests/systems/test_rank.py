@@ -195,7 +195,7 @@ def test_the_shortest_weights_of_a_wide_likelihood_give_its_means() -> None:
 
 
 @pytest.mark.parametrize("condition", [1.0, 1e5])
-@pytest.mark.parametrize("value", [0.0, 7.0, 0.1])
+@pytest.mark.parametrize("value", [0.0, 7.0, 0.1, 1e300])
 @pytest.mark.parametrize("solver", DIRECT)
 def test_a_constant_column_changes_no_digit_of_least_squares(solver: str, value: float, condition: float) -> None:
     plain = LinearRegression(solver=solver).fit(spread(condition), Y)
@@ -273,15 +273,10 @@ def test_several_are_named_together() -> None:
 
 
 @ignoring
-def test_columns_that_are_nearly_constant_or_constant_in_each_class_are_none() -> None:
-    """The rounding of sums of squares would hide the first."""
-    labels = (Y + RNG.normal(size=60) > np.median(Y)).astype(float)
+def test_a_sparse_column_that_is_nearly_constant_is_none() -> None:
+    """The rounding of sums of squares would hide it."""
     nearly = sparse.csr_array(np.column_stack([X, np.where(np.arange(60) == 3, 1.0 + 1e-4, 1.0)]))
-    assert "constant" not in LogisticRegression().fit(nearly, labels).certificate_.advice
-    for system in (FisherDiscriminant(), GaussianClassifier()):
-        model = system.fit(np.column_stack([X, labels]), labels)
-        assert "scatter within classes is singular" in model.certificate_.advice
-        assert "constant" not in model.certificate_.advice
+    assert "constant" not in LogisticRegression().fit(nearly, Y > np.median(Y)).certificate_.advice
 
 
 # -- columns that vary by the rounding of their numbers alone are constant ---------------------------------------------

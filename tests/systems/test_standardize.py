@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from adaline import Perceptron, Status, datasets, load, open_table, save
+from adaline import Perceptron, Status, datasets, open_table
 from adaline.basis import Polynomial
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.systems import SYSTEMS
@@ -41,9 +41,11 @@ def test_the_perceptron_family_has_it() -> None:
 
 
 @rules
-def test_raw_units_no_longer_ruin_the_answer(rule: Any) -> None:
+def test_raw_units_no_longer_ruin_the_answer_and_advice_names_it(rule: Any) -> None:
     X, y = penguins()
     assert rule(epochs=100, standardize=True).fit(X, y).score(X, y) > 0.97
+    assert "set standardize=True, or raise epochs" in rule(epochs=2).fit(X, y == "Gentoo").certificate_.advice
+    assert "set standardize=True" not in rule(epochs=2, standardize=True).fit(X, y).certificate_.advice
 
 
 @rules
@@ -141,28 +143,20 @@ def test_first_weights_and_warm_starts_are_in_raw_units(rule: Any) -> None:
 
 
 @rules
-def test_tables_bases_and_files_know_the_scales(rule: Any, tmp_path: Path) -> None:
+def test_a_basis_held_in_memory_streamed_or_too_large_to_hold_gives_the_same(
+    rule: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     X, y = penguins()
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(kind=y)
-    frame.to_parquet(tmp_path / "rows.parquet")
-    model = rule(epochs=4, standardize=True, basis=Polynomial(degree=2)).fit(X, y)
-    table = rule(epochs=4, standardize=True, basis=Polynomial(degree=2)).fit(
-        open_table(tmp_path / "rows.parquet", target="kind")
-    )
-    np.testing.assert_array_equal(table.predict(frame[list("abcd")]), model.predict(X))
-    save(model, tmp_path / "model.adaline")
-    np.testing.assert_array_equal(load(tmp_path / "model.adaline").decision_function(X), model.decision_function(X))
-
-
-@rules
-def test_a_basis_too_large_to_hold_gives_the_same(rule: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = penguins()
+    pd.DataFrame(X, columns=list("abcd")).assign(kind=y).to_parquet(tmp_path / "rows.parquet")
     settings = {"epochs": 3, "standardize": True, "basis": Polynomial(degree=2)}
-    if "shuffle" in signature(rule).parameters:
-        settings["shuffle"] = True
     held = rule(**settings).fit(X, y)
-    monkeypatch.setattr("adaline.sources.expanded.IN_MEMORY", 0)
-    assert np.array_equal(rule(**settings).fit(X, y).predict(X), held.predict(X))
+    table = rule(**settings).fit(open_table(tmp_path / "rows.parquet", target="kind"))
+    np.testing.assert_array_equal(table.predict(pd.DataFrame(X, columns=list("abcd"))), held.predict(X))
+    for order in ({}, {"shuffle": True} if "shuffle" in signature(rule).parameters else {}):
+        drawn = rule(**settings, **order).fit(X, y)
+        with monkeypatch.context() as patch:
+            patch.setattr("adaline.sources.expanded.IN_MEMORY", 0)
+            assert np.array_equal(rule(**settings, **order).fit(X, y).predict(X), drawn.predict(X))
 
 
 def test_margin_and_bound_are_those_of_standardised_columns() -> None:
@@ -175,10 +169,3 @@ def test_margin_and_bound_are_those_of_standardised_columns() -> None:
     assert model.radius_ == pytest.approx(np.linalg.norm(rows, axis=1).max())
     assert model.margin_ == pytest.approx((np.where(y, 1, -1) * (rows @ w)).min() / np.linalg.norm(w))
     assert model.mistakes_ <= model.bound_ < 1e6
-
-
-@rules
-def test_advice_names_it_until_it_is_set(rule: Any) -> None:
-    X, y = penguins()
-    assert "set standardize=True, or raise epochs" in rule(epochs=2).fit(X, y == "Gentoo").certificate_.advice
-    assert "set standardize=True" not in rule(epochs=2, standardize=True).fit(X, y).certificate_.advice
