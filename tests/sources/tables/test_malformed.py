@@ -148,40 +148,32 @@ def changed(row: int, line: str) -> str:
 
 # How text files are cut into rows and values
 
-written("clean csv", CLEAN)
-written("tsv", CLEAN.replace(",", "\t"), file="t.tsv")
-written("tabs in a csv", CLEAN.replace(",", "\t"))
-written("commas in a tsv", CLEAN, file="t.tsv")
-written("semicolons", CLEAN.replace(",", ";"))
-written("pipes", CLEAN.replace(",", "|"), file="t.txt")
-written("no suffix", CLEAN, file="table")
-written("suffix in capitals", CLEAN, file="T.CSV")
-written("spaces between columns", CLEAN.replace(",", " "))
+SEPARATED = {",": "t.csv t.tsv table T.CSV", "\t": "t.tsv t.csv", ";": "t.csv", "|": "t.txt", " ": "t.csv"}
+for separator, files in SEPARATED.items():
+    for file in files.split():
+        written(f"{file} separated by {separator!r}", CLEAN.replace(",", separator), file=file)
 written("runs of spaces", CLEAN.replace(",", "   ").replace("\n", "  \n"), file="t.data")
 written("row names of write.table", "a b y\n" + "".join(f'"r{i}" {r}\n'.replace(",", " ") for i, r in enumerate(ROWS)))
 written("row names of write.table, commas", "a,b,y\n" + "".join(f"r{i},{row}\n" for i, row in enumerate(ROWS)))
 written("colons between columns", CLEAN.replace(",", ":"), "no column 'y'")
 written("no newline at the end", CLEAN.rstrip())
 written("an endless line", CLEAN + "1,2," + "3" * 2_200_000 + "\n", "t.csv has a line of more than 2,000,000 bytes")
-written("blank lines at the end", CLEAN + "\n\n\n")
-written("blank lines at the start", "\n\n" + CLEAN)
 written("a blank line in the middle", changed(4, "\n" + ROWS[4]))
 written("a line of spaces in the middle", changed(4, "   \n" + ROWS[4]), "t.csv, line 6")
-written("crlf", CLEAN.replace("\n", "\r\n"))
-written("cr", CLEAN.replace("\n", "\r"))
-written("crlf and lf", CLEAN.replace("\n", "\r\n", 5))
-written("lf and crlf", "\r\n".join(CLEAN.rsplit("\n", 3)))
+for end in ("\r\n", "\r"):
+    written(f"lines that end with {end!r}", CLEAN.replace("\n", end))
+for text in (CLEAN.replace("\n", "\r\n", 5), "\r\n".join(CLEAN.rsplit("\n", 3))):
+    written(f"lines that end in two ways, first {text[5:7]!r}", text)
 for content in ("", "\n", "\n  \n\r\n\n", "\ufeff"):
     written(f"only {content!r}", content, "t.csv is empty")
 written("header only", "a,b,y\n", "no rows|has missing|no values")
 written("one row", "a,b,y\n1,2,3\n", ([[1.0], [2.0]], [3.0]))
 written("two rows", "a,b,y\n1,2,3\n2,2,5\n", ([[1.0, 2.0], [2.0, 2.0]], [3.0, 5.0]))
-written("bom", "\ufeff" + CLEAN)
-written("bom before quotes", "\ufeff" + named('"a","b","y"'))
-written("two boms", "\ufeff\ufeff" + CLEAN)
-written("utf 16", CLEAN.encode("utf-16"))
-written("utf 16 big endian", b"\xfe\xff" + CLEAN.encode("utf-16-be"))
-written("utf 16 without bom", CLEAN.encode("utf-16-le"))
+for text in (CLEAN, named('"a","b","y"'), "\ufeff" + CLEAN):
+    written(f"bom, then {text[:3]!r}", "\ufeff" + text)
+for encoding in ("utf-16", "utf-16-le"):
+    written(encoding, CLEAN.encode(encoding))
+written("utf-16-be", b"\xfe\xff" + CLEAN.encode("utf-16-be"))
 written("utf 16 cut in a character", CLEAN.encode("utf-16")[:-1], "looks like utf-16.*encoding=")
 written("latin 1 in the header", named("a,b,größe").encode("latin-1"), target="größe")
 ACUTE = ["ä", "ö"] * 6
@@ -200,28 +192,34 @@ for row in (0, 5, 11):
 written("too many values everywhere", CLEAN.replace("\n", ",7\n").replace("y,7", "y"), "line 2 has 4 value")
 written("too few values everywhere", "a,b,c,y\n" + "\n".join(ROWS), "12 lines do not fit its 4 columns: line 2 has 3")
 written("two rows, the first too long", "a,b\n1,2,3\n2,3\n", "line 2 has 3", target="b")
-written("a short line far away", CLEAN + (ROWS[0] + "\n") * 30000 + "1,2\n", "line 30014 has 2 value")
 written("separators at the end of lines", CLEAN.replace("\n", ",\n"))
 written("a separator at the end of the names", "by me\n" + named("a,b,y,"))
 written("separators at the end of rows", CLEAN.replace("\n", ",\n").replace("y,\n", "y\n"))
 written("separator at the end of one row", changed(3, ROWS[3] + ","), "line 5 has 4 value")
 written("header with other separator", named("a;b;y"), "no column 'y'|line 2 has")
 written("rows with other separator", "a,b,y\n" + BODY.replace(",", ";"), "line 2 has 1 value")
-written("comment with a quote first", '# a "word\n\n# made, by, me\n' + CLEAN)
 written("comment with commas first", "# made, by, me\n" + CLEAN.replace(",", ";"))
-written("comment first, double slash", "// made by me\n" + CLEAN)
 written("names in a comment", "# made by me\n# a b y\n" + BODY.replace(",", " "))
-written("titles of a spreadsheet first", "Measurements of 2024,,\n,,\nby me,,\n" + CLEAN)
-written("title with commas first", "Measurements, of 2024\n" + CLEAN)
-written("groups of columns first", ",2023,\n" + CLEAN)
+SPREADSHEET = "Measurements of 2024,,\n,,\nby me,,\n"
+for first in (
+    '# a "word\n\n# made, by, me\n',
+    "// made by me\n",
+    SPREADSHEET,
+    "Measurements, of 2024\n",
+    ",2023,\n",
+    "\n\n",
+):
+    written(f"{first!r} first", first + CLEAN)
+for last in ("\n\n\n", "\x1a", "\nSum,71,\nAverage:,6,\n\n* estimated\n"):
+    written(f"{last!r} last", CLEAN + last)
 written("comment in the middle", changed(5, "# pause\n" + ROWS[5]), "line 7 has 1 value")
 written("names that begin with a hash", named("#a,b,y"))
-written("totals and footnotes", CLEAN + "\nSum,71,\nAverage:,6,\n\n* estimated\n")
 written("a footnote with a comma", CLEAN + "Source: me, and others\n", "line 14 has 2 values")
 written("totals of groups", "c,y\n" + "u,1\nTotal,2\n" * 6, ([[1, 0] * 6], [1, 2] * 6))
-written("ctrl z at the end", CLEAN + "\x1a")
 written("nul bytes", changed(3, "\0" + ROWS[3]), "line 5: a NUL byte")
-written("nul bytes far away", CLEAN + (ROWS[0] + "\n") * 20000 + "\0\0\0,1,2\n", r"holds numbers, but also '\\x00")
+FAR = {"1,2": "line 30014 has 2 value", "x,1,2": "'a' holds numbers, but also 'x'", "\0\0,1,2": r"but also '\\x00"}
+for line, error in FAR.items():
+    written(f"{line!r} far away", CLEAN + (ROWS[0] + "\n") * 30000 + line + "\n", error)
 written("nothing but nul bytes", b"\0" * 5000, "NUL byte")
 written("random bytes", np.random.default_rng(0).bytes(3000), "NUL byte|not UTF-8|empty")
 written("no line of names", BODY, "no column 'y'.* There are: column_1, column_2, column_3")
@@ -284,7 +282,6 @@ written("dashes among texts", added(["-", "u"] * 6), r"missing values in column 
 written("dashes among texts that are levels", added(["-", "u"] * 6), dummies(["-", "u"] * 6, "u"), na="")
 for row in (1, 12):
     written(f"a word in row {row}", replaced(row, "a", "x"), "column 'a' holds numbers, but also 'x' .1 such")
-written("a word in the 30,000th row", CLEAN + (ROWS[0] + "\n") * 30000 + "x,1,2\n", "'a' holds numbers, but also 'x'")
 written("a word in the target", replaced(6, "y", "high"), "column 'y' holds numbers, but also 'high'")
 for word in ("", "NA", "N/A", "n/a", "nan", "NaN", "NULL", "null", "None", "?", "<NA>", "#N/A", '""', '"NA"'):
     written(f"missing value [{word}]", replaced(4, "b", word), r"missing values in column 'b' \(1\).*drop")
