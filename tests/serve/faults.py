@@ -144,7 +144,7 @@ def main(folder: Path, kills: int, seed: int) -> int:
         home.mkdir(parents=True)
         save(first_model(kind), home / "first.adaline")
         serials = [0] * CLIENTS
-        count = kills - kills // 4 if kind == "LMS" else kills // 4
+        count = max(kills - kills // 4 if kind == "LMS" else kills // 4, 1)
         for k in range(count):
             total += killed_once(home, serials, draw.expovariate(20.0), least=int(k == count - 1))
             tear(home, draw)
