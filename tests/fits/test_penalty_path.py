@@ -66,7 +66,7 @@ def test_folds_choose_their_penalty_without_their_rows(classes: int) -> None:
         np.testing.assert_allclose(model.predict_proba(x), by_hand.predict_proba(x), atol=1e-5)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_paths_without_two_folds_come_from_the_passes_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y, weight = rows(20_000, 2)
     fold = np.random.default_rng(1).integers(0, 5, len(y))

@@ -29,9 +29,8 @@ def sets(draw: st.DrawFn) -> tuple[list[list[int]], list[int]]:
     return X, y
 
 
-@pytest.mark.slow
 @given(sets())
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_two_classes(rows: tuple[list[list[int]], list[int]]) -> None:
     X, y = rows
     found = separability(X, y)

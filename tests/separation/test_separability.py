@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
+from adaline import open_table
 from adaline.errors import InvalidData
 from adaline.separation.budget import Budget, Undecided
 from adaline.separation.separability import decide_jointly, is_separable, separability
@@ -19,6 +21,9 @@ from adaline.sources.array import ArraySource, SparseSource
 from tests.separation.separable_sets import generated
 
 XOR = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], [0, 0, 1, 1]
+BESIDE = [[0, 0], [2, 0], [1, 0], [3, 0], [0, 1], [0, -1]]
+FAR = 2.0**40 + np.array([[0.0], [1.0], [2.0], [3.0]]) * 2.0**-12
+SCALES = (1e-300, 1e-12, 1e12, 1e300)
 KNOWN = [
     ("xor", *XOR, "none"),
     ("and", [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1], "complete"),
@@ -27,14 +32,17 @@ KNOWN = [
     ("the same row twice", [[1, 1], [1, 1]], [0, 1], "none"),
     ("nothing but a constant", [[3.0], [3.0], [3.0]], [0, 1, 1], "none"),
     ("touching at a corner only", [[0, 0], [1, 0], [0, 1], [0, 0], [-1, 0], [0, -1]], [0, 0, 0, 1, 1, 1], "quasi"),
-    (
-        "overlap on a line, apart beside it",
-        [[0, 0], [2, 0], [1, 0], [3, 0], [0, 1], [0, -1]],
-        [0, 0, 1, 1, 0, 1],
-        "quasi",
-    ),
+    ("overlap on a line, apart beside it", BESIDE, [0, 0, 1, 1, 0, 1], "quasi"),
     ("a dummy that one class has", [[0, 0], [1, 0], [0, 0], [1, 0], [0.5, 1]], [0, 0, 1, 1, 1], "quasi"),
     ("interleaved on a line", [[0], [1], [2], [3]], [0, 1, 0, 1], "none"),
+    ("interleaved far from zero", FAR, [0, 1, 0, 1], "none"),
+    *((f"xor in units of {scale}", np.array(XOR[0]) * scale, XOR[1], "none") for scale in SCALES),
+    *((f"or in units of {scale}", np.array(XOR[0]) * scale, [0, 1, 1, 1], "complete") for scale in SCALES),
+    *((f"or, z in units of {scale}", np.array(XOR[0]) * [scale, 1.0], [0, 1, 1, 1], "complete") for scale in SCALES),
+    *(  # where floats cannot tell, the exact simplex goes on
+        (f"{kind}, by a shift of 2^-50", [[0, 0], [4, 4], [2, 2 + shift], [9, 0]], [0, 0, 1, 1], kind)
+        for shift, kind in ((0.0, "quasi"), (2.0**-50, "none"), (-(2.0**-50), "complete"))
+    ),
 ]
 
 
@@ -45,6 +53,7 @@ def ask(X: Any, y: Any) -> Separability:
     return found
 
 
+@pytest.mark.every
 @pytest.mark.parametrize(("X", "y", "kind"), [pytest.param(*known[1:], id=known[0]) for known in KNOWN])
 def test_known_answers(X: Any, y: Any, kind: str) -> None:
     found = ask(X, y)
@@ -98,7 +107,7 @@ def test_proof_is_exact_and_small() -> None:
 
 
 def test_quasi_has_both_proofs_and_names_the_rows_on_the_plane() -> None:
-    found = ask([[0, 0], [2, 0], [1, 0], [3, 0], [0, 1], [0, -1]], [0, 0, 1, 1, 0, 1])
+    found = ask(BESIDE, [0, 0, 1, 1, 0, 1])
     assert found.on_plane.tolist() == [0, 1, 2, 3]
     assert found.plane is not None
     assert found.plane[0][0] == found.plane[0][1] == 0
@@ -120,33 +129,10 @@ def test_margin_is_the_distance_of_the_nearest_row() -> None:
     heights = np.array([[0, 5], [1, -5], [3, 0], [9, 1]]) @ found.coef + found.intercept
     assert found.margin == pytest.approx(np.abs(heights).min() / np.linalg.norm(found.coef), rel=1e-12)
     assert ask([[1.0], [2.0], [4.0], [7.0]], list("aabb")).margin == pytest.approx(1.0, rel=1e-12)
+    assert 2.0**-14 <= ask(FAR, [0, 0, 1, 1]).margin <= 2.0**-13  # the intercept is a float, 2^-12 apart from the next
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-12, 1e12, 1e300])
-def test_magnitudes(scale: float) -> None:
-    X = np.array(XOR[0]) * scale
-    assert ask(X, XOR[1]).kind == "none"
-    assert ask(X, [0, 1, 1, 1]).kind == "complete"
-    mixed = X * [1.0, 1 / scale]
-    assert ask(mixed, [0, 1, 1, 1]).kind == "complete"
-
-
-def test_means_far_from_zero() -> None:
-    X = 2.0**40 + np.array([[0.0], [1.0], [2.0], [3.0]]) * 2.0**-12
-    assert 2.0**-14 <= ask(X, [0, 0, 1, 1]).margin <= 2.0**-13  # the intercept is a float, 2^-12 apart from the next
-    assert ask(X, [0, 1, 0, 1]).kind == "none"
-
-
-def test_the_exact_simplex_goes_on_where_floats_cannot_tell() -> None:
-    X = np.array([[0.0, 0.0], [4.0, 4.0], [2.0, 2.0], [9.0, 0.0]])
-    for shift, kind in ((0.0, "quasi"), (2.0**-50, "none"), (-(2.0**-50), "complete")):
-        X[2, 1] = 2.0 + shift
-        assert ask(X, [0, 0, 1, 1]).kind == kind
-
-
-def test_kinds_of_input() -> None:
-    import pandas as pd
-
+def test_kinds_of_input(tmp_path: Path) -> None:
     X, t = generated(11, 1e-3)
     wanted = ask(X, t).coef
     labels = np.where(t > 0, "yes", "no")
@@ -165,20 +151,13 @@ def test_kinds_of_input() -> None:
     frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": ["red", "red", "blue", "blue"]})
     assert ask(frame, [0, 0, 1, 1]).separable
     assert ask(sparse.csr_array(np.array(XOR[0])), XOR[1]).kind == "none"
+    (tmp_path / "rows.csv").write_text("x,z,label\n0,0,no\n1,1,no\n0,1,yes\n1,0,yes\n5,0,yes\n")
+    table = separability(open_table(tmp_path / "rows.csv", target="label"))
+    assert isinstance(table, Separability)
+    assert (table.kind, table.verify()) == ("none", True)
     named = separability([[0.0], [1.0], [2.0]], np.array(["a", "b", "c"], dtype=object))
     assert isinstance(named, ManyClasses)
     assert sorted(named.pairs) == [("a", "b"), ("a", "c"), ("b", "c")]
-
-
-def test_tables(tmp_path: Path) -> None:
-    from adaline import open_table
-
-    path = tmp_path / "rows.csv"
-    path.write_text("x,z,label\n0,0,no\n1,1,no\n0,1,yes\n1,0,yes\n5,0,yes\n")
-    found = separability(open_table(path, target="label"))
-    assert isinstance(found, Separability)
-    assert found.kind == "none"
-    assert found.verify()
 
 
 @pytest.mark.parametrize(
