@@ -79,7 +79,11 @@ def test_values_of_rows_lie_where_the_rows_do(case: Case, device: str) -> None:
     kind = np.float64 if exact else np.float32
     host_parts = [part if part.dtype.kind == "i" else part.astype(kind) for part in (given.X, y) if part is not None]
     parts = [array_api_strict.asarray(part, device=own) for part in host_parts]
-    there, here = case.fit(Given(*parts)), case.fit(Given(*host_parts))
+    weight = np.random.default_rng(1).integers(1, 4, 60).astype(kind)
+    there, here = (
+        case.fit(Given(rows[0], rows[1] if len(rows) > 1 else None, own_weight))
+        for rows, own_weight in ((parts, array_api_strict.asarray(weight, device=own)), (host_parts, weight))
+    )
     found = [one for one in OF_ROWS if hasattr(there, one) and not case.name.startswith(LACKING.get(one, ("-",)))]
     assert found
     for method in found:

@@ -76,6 +76,7 @@ def test_a_streamed_file_is_an_array(case: Case, kind: str, tmp_path: Path, monk
     for found in models:
         assert_same(found, expected, given.X)
         assert found.feature_names_in_.tolist() == [*NUMBERS, "city[T.Oslo]"]
+        np.testing.assert_allclose(reading(found, source), reading(found, given.X), rtol=1e-9, atol=1e-9)
         assert found.score(source) == pytest.approx(expected.score(*given.arguments, given.weight), rel=1e-6)
     with pytest.raises(InvalidParameter, match=r"own (targets and )?weights"):
         case.make().fit(source, sample_weight=frame["w"])

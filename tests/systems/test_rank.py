@@ -218,13 +218,12 @@ def proven(case: Case) -> bool:
     return not (case.targets == "none" or case.in_order or without or averages or "Pocket" in case.name)
 
 
-@pytest.mark.parametrize("value", [7.0, 0.1, 0.0, -1e9])
 @cases(proven)
-def test_a_constant_column_is_left_out(case: Case, value: float) -> None:
+def test_a_constant_column_is_left_out(case: Case) -> None:
     given = case.rows(n=90)
     plain = case.fit(given)
-    forms = [np.asarray, sparse.csr_array] if case.name in SPARSE else [np.asarray]
-    for form, place in ((form, place) for form in forms for place in (0, 3)):
+    other = sparse.csr_array if case.name in SPARSE else np.asarray
+    for value, place, form in ((7.0, 0, np.asarray), (0.1, 3, np.asarray), (0.0, 0, other), (-1e9, 3, other)):
         rows = form(np.insert(given.X, place, value, axis=1))
         model = case.fit(Given(rows, given.y))
         np.testing.assert_allclose(reading(model, rows), reading(plain, given.X), rtol=1e-7, atol=1e-7)
