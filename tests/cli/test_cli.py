@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from pathlib import Path
 
@@ -66,6 +67,7 @@ def test_a_system_fits_is_shown_predicts_continues_and_merges(system: str, shell
     shown = shell.good("summary", "all.adaline").out
     assert f"certificate: {status}" in shown
     assert "color[T.red]" in shown
+    assert re.search(r"^ *rows\W+150$", shown, re.MULTILINE)
     assert shell.good("summary", "all.adaline", "--json").json["features"] == values["features"]
 
     frame = pd.read_csv(both)
@@ -83,7 +85,7 @@ def test_a_system_fits_is_shown_predicts_continues_and_merges(system: str, shell
         assert "cannot continue" in shell.bad("update", "one.adaline", more, "-o", "updated.adaline")
     if merges:
         values = shell.good("merge", "one.adaline", "other.adaline", "-o", "merged.adaline", "--json").json
-        assert values["rows"] == 150
+        assert (values["rows"], values["rows_before"]) == (150, [90, 60])
     else:
         assert "merge" in shell.bad("merge", "one.adaline", "other.adaline", "-o", "merged.adaline")
     if online:

@@ -43,7 +43,6 @@ NOTES: list[tuple[list[str], str, list[str]]] = [
     (NEVER, "--features a,b", ["40 rows (gaps in 2 columns filled and marked)", "no row is complete"]),
     (lines("x,c,s,y", lambda i: f"{i},7,a,{2 * i}"), "", [f"column 'c' {SAME}", f"column 's' {SAME}"]),
     (lines("x,g,y", lambda i: f"{i},{'' if i == 7 else 'DE'},{2 * i + i % 2}", 20), "", ["not: yes or no"]),
-    (["x,y", "1,2"], "-s LinearRegression", ["1 row", "not: 1 rows", "not: inf"]),
     (FOUR, "", [f"note: column 'zip' is coded by levels: it holds {AMOUNTS}\n", "zip[T.01003]"]),
     (FOUR, "--features zip,x", [f"note: column 'zip' is coded by levels: it holds {AMOUNTS}\n", "zip[T.01003]"]),
     (MANY, "", [f"column 'zip' is left out: it holds {AMOUNTS}, or name it in --categories to code them"]),
@@ -86,6 +85,14 @@ def test_fit_says_what_becomes_of_a_table(rows: list[str], options: str, said: l
 def test_fit_refuses_a_table_with_what_to_do(rows: list[str], options: str, said: str, shell: Shell) -> None:
     target = [] if "-t " in options else ["-t", "y"]
     assert said in shell.bad("fit", written(rows, "t.csv"), *target, *shlex.split(options))
+
+
+def test_one_row_is_one_row(shell: Shell) -> None:
+    done = shell.fit(["x,y", "1,2"], "-s", "LinearRegression")
+    assert "1 row" in done.out
+    for text in (done.out, done.err, shell.good("summary", "m.adaline").out):
+        assert "1 rows" not in text
+        assert "inf" not in text
 
 
 def test_the_playground_leaves_out_columns_without_values(shell: Shell) -> None:

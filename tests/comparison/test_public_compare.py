@@ -28,27 +28,6 @@ def columns(n: int = 60) -> dict[str, Any]:
     return {"a": X[:, 0], "b": X[:, 1], "color": color, "y": y + X[:, 0] * 0.0}
 
 
-@pytest.mark.slow
-def test_every_kind_of_data_gives_the_same_table(tmp_path: Path) -> None:
-    given = columns()
-    frame = pd.DataFrame(given)
-    frame.to_parquet(tmp_path / "rows.parquet")
-    kinds = {
-        "dict": given,
-        "lists": {name: list(values) for name, values in given.items()},
-        "pandas": frame,
-        "polars": pl.DataFrame(given),
-        "arrow": pa.table(given),
-        "file": str(tmp_path / "rows.parquet"),
-        "query": f"SELECT * FROM '{tmp_path / 'rows.parquet'}'",
-    }
-    found = {name: compare(data, target="y", systems=SYSTEMS) for name, data in kinds.items()}
-    expected = [result.fold_errors.tolist() for result in found["dict"].results]
-    for name, one in found.items():
-        assert [result.fold_errors.tolist() for result in one.results] == expected, name
-        assert one.data.names == ("a", "b", "color[T.green]", "color[T.red]"), name
-
-
 def test_it_shows_what_the_command_line_shows(tmp_path: Path) -> None:
     found = compare(columns(), target="y", systems=SYSTEMS)
     assert [row["system"] for row in found.table] == [*(r.label for r in found.results), "the mean"]

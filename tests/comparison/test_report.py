@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -20,6 +21,7 @@ from adaline import KeslerPerceptron, Perceptron, Ridge, plots
 from adaline.cli import demo
 from adaline.comparison import drawing, report
 from adaline.comparison.changes import (
+    _all_rows,
     changes,
     differences,
     products_of_step,
@@ -306,6 +308,29 @@ def test_a_change_of_rounding_is_none() -> None:
     own = changes(found.results[0], found.data, found.task, steps(found.data))
     assert [(one.estimate, one.lower, one.upper, one.known) for one in own[1]] == [(0.0, 0.0, 0.0, False)] * 2
     assert "e−" not in text_of(report.render(found))
+
+
+@pytest.mark.parametrize(
+    ("task", "change", "shown"),
+    [
+        ("regression", (185.4, 124.2, 246.0), ("+185 g", "124 to 246")),
+        ("regression", (-0.01234, -0.02, 0.001), ("−0.0123 g", "−0.0200 to 0.0010")),
+        ("regression", (2e9, 1e9, 3e9), ("+2e+09 g", "1e+09 to 3e+09")),
+        ("classification", (0.5, np.nan, np.nan), ("+50.0 points", "")),
+    ],
+)
+def test_changes_are_shown_with_three_digits(task: str, change: tuple[float, ...], shown: tuple[str, str]) -> None:
+    found = SimpleNamespace(task=task, data=SimpleNamespace(target="mass (g)"))
+    given = SimpleNamespace(**dict(zip(("estimate", "lower", "upper"), change, strict=True)))
+    assert report._said(found, given) == shown  # type: ignore[arg-type]
+
+
+def test_a_condition_of_all_rows_is_one_of_each() -> None:
+    for bad in (0, 1, 9_999):
+        x = np.ones(10_000)
+        assert _all_rows(np.isfinite, x)
+        x[bad] = np.nan
+        assert not _all_rows(np.isfinite, x)
 
 
 def test_levels_are_compared_with_the_one_left_out() -> None:

@@ -26,6 +26,7 @@ from adaline.comparison.compare import compare_table
 from adaline.comparison.table import Table
 from adaline.errors import InvalidParameter
 from adaline.plots.coefficients import _spread_apart
+from adaline.plots.hyperplane import _frame
 from adaline.plots.style import COLOURS, MARKERS, MOST_POINTS, _power, colour, marker
 from tests.comparison.examples import bundled
 from tests.plots.drawn import (
@@ -101,6 +102,13 @@ def test_the_hyperplane_has_its_margin_and_its_normal() -> None:
     names = wrong.get_legend_handles_labels()[1]
     assert "wrong" in names
     assert not any(name.startswith("margin") for name in names)
+
+
+def test_the_frame_has_the_rows_and_the_foot_of_the_normal_where_it_is_near() -> None:
+    rows = np.array([[100.0, 100.0], [101.0, 102.0], [102.0, 101.0]])
+    for w0, reach in ((-103.0, (99.7, 103.3)), (-108.0, (99.8, 102.2)), (-99.0, (98.7, 102.3))):
+        low, high = _frame(rows, np.array([1.0, 0.0]), w0)
+        assert (low[0], high[0]) == pytest.approx(reach)
 
 
 def test_the_threshold_is_where_the_decision_changes() -> None:
