@@ -113,10 +113,13 @@ def test_quantiles_are_those_of_scikit_learn() -> None:
     np.testing.assert_allclose(other.coef_, model.coef_, rtol=1e-9, atol=1e-9)
 
 
-def test_it_is_scikit_learns_lasso_cv() -> None:
+def test_it_is_scikit_learns_lasso_cv_in_any_units() -> None:
     X, y = made()
-    model = ElasticNet(standardize=False, points=30).fit(X, y)
-    fold = PredefinedSplit(fold_of(0, len(X), 5))
+    units = 10.0 ** np.arange(-4, 4)
+    model, other = ElasticNet(points=20).fit(X, y), ElasticNet(points=20).fit(X * units, y * 1e3)
+    np.testing.assert_allclose(other.coef_ * units, model.coef_ * 1e3, rtol=1e-8, atol=1e-8)
+    assert other.l1_ == pytest.approx(model.l1_ * 1e3, rel=1e-9)
+    model, fold = ElasticNet(standardize=False, points=30).fit(X, y), PredefinedSplit(fold_of(0, len(X), 5))
     theirs = LassoCV(alphas=model.path_["l1"] / len(X), cv=fold, tol=1e-12, max_iter=10**6).fit(X, y)
     assert model.l1_ == pytest.approx(theirs.alpha_ * len(X))
     np.testing.assert_allclose(model.coef_, theirs.coef_, rtol=1e-8, atol=1e-9)

@@ -312,19 +312,15 @@ def test_class_weights_pull_the_boundary(case: Case) -> None:
 
 
 def test_an_automatic_rate_reaches_least_squares() -> None:
-    X, t = data(adaline.LMS, n=300)
-    exact = LinearRegression().fit(X, t)
-    best = ((t - exact.predict(X)) ** 2).mean()
+    X, t = data(LMS, n=300)
+    best = ((t - LinearRegression().fit(X, t).predict(X)) ** 2).mean()
     for scale in (1.0, 1000.0, 10.0 ** np.array([-6, 0, 3, 6])):
-        model = adaline.LMS().fit(X * scale, t)
+        model = LMS().fit(X * scale, t)
         assert ((t - model.predict(X * scale)) ** 2).mean() < 1.05 * best
         assert model.certificate_.status is Status.SOLVED
         assert len(model.history_) <= 20
-    Y = np.column_stack([t, -2 * t])
-    both = adaline.LMS().fit(X, Y)
+    both = LMS().fit(X, np.column_stack([t, -2 * t])).learn_one(X[0], [t[0], -2 * t[0]])
     np.testing.assert_allclose(both.coef_[1], -2 * both.coef_[0], rtol=1e-9)
-    assert both.predict(X).shape == (300, 2)
-    both.learn_one(X[0], Y[0])
     assert both.predict_one(X[0]).shape == (2,)
 
 
@@ -374,16 +370,14 @@ def test_a_model_that_diverged_goes_on_from_its_last_good_weights_at_a_lower_rat
 
 def test_lms_converges_below_its_bound_and_diverges_above_it_on_inputs_of_constant_norm() -> None:
     """S0 (5.20): exact for constant-norm inputs, where each step multiplies the error along x by 1 - eta ||x||^2."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 3))
+    X = np.random.default_rng(0).normal(size=(400, 3))
     X *= 2.0 / np.linalg.norm(X, axis=1, keepdims=True)
-    t = X @ [1.0, -2.0, 0.5]
-    bound = 2.0 / 4.0
-    below = adaline.LMS(rate=0.98 * bound, fit_intercept=False, epochs=300, tol=0.0).fit(X, t)
+    t, bound = X @ [1.0, -2.0, 0.5], 2.0 / 4.0
+    below = LMS(rate=0.98 * bound, fit_intercept=False, epochs=300, tol=0.0).fit(X, t)
     assert below.rate_bound_ == pytest.approx(bound)
     np.testing.assert_allclose(below.coef_, [1.0, -2.0, 0.5], rtol=1e-6)
     with pytest.warns(AdalineWarning, match="above about"):
-        above = adaline.LMS(rate=1.05 * bound, fit_intercept=False, epochs=300, tol=0.0).fit(X, t)
+        above = LMS(rate=1.05 * bound, fit_intercept=False, epochs=300, tol=0.0).fit(X, t)
     assert above.certificate_.status is Status.DIVERGED
 
 
@@ -393,14 +387,12 @@ def test_a_rate_that_falls_as_one_over_t_reaches_least_squares() -> None:
     X = rng.normal(size=(2000, 3))
     t = X @ [1.0, -2.0, 0.5] + 0.3 + rng.normal(size=2000)
     exact = theta(LinearRegression().fit(X, t))
-    off = [
-        np.abs(theta(adaline.LMS(rate=1.0, schedule=lambda n: 1 / (n + 10), epochs=e, tol=0.0).fit(X, t)) - exact).max()
-        for e in (1, 10, 100)
-    ]
-    assert off[2] < 1e-3
-    assert off[2] < off[0]
-    constant = adaline.LMS(rate=0.05, epochs=100, tol=0.0).fit(X, t)
-    assert np.abs(theta(constant) - exact).max() > 10 * off[2]
+    falling, constant = (
+        np.abs(theta(LMS(**rate, epochs=100, tol=0.0).fit(X, t)) - exact).max()
+        for rate in ({"rate": 1.0, "schedule": lambda n: 1 / (n + 10)}, {"rate": 0.05})
+    )
+    assert falling < 1e-3
+    assert constant > 10 * falling
 
 
 def test_adaline_is_lms_on_signs_and_its_batch_rule_is_least_squares() -> None:
