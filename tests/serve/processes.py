@@ -1,8 +1,7 @@
-"""Learners, servers and commands as processes: `python -m tests.serve.processes FOLDER KILLS SEED`.
+"""Servers and commands as processes: `python -m tests.serve.processes FOLDER KILLS SEED`.
 
-Each is forked from this one, so that nothing is imported again: so many learners and so many servers are killed under
-load, a service with two workers learns, predicts and drains, and `adaline learn -` is terminated. A line is printed of
-each.
+Each is forked from this one, so that nothing is imported again: so many servers are killed under load, a service with
+two workers learns, predicts and drains, and `adaline learn -` is terminated. A line is printed of each.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from adaline.cli import main
 from adaline.serve import app
 from adaline.serve.server import Address
 from adaline.serve.workers import run_workers
-from tests.serve import faults, server_faults
+from tests.serve import server_faults
 from tests.serve.server_faults import ask, same
 
 ROWS = np.random.default_rng(0).normal(size=(400, 3))
@@ -163,8 +162,10 @@ def learn_until_terminated(folder: Path) -> str:
     save(learned(0, 0), folder / "pipe.adaline")
     command = Command(folder, "learn", "pipe.adaline", "-", "--every", "100", "--journal", "j")
     os.write(command.stdin, "".join(f"{json.dumps(row)}\n" for row in named(10, 355)).encode())
+    said = ""
     while "300 rows" not in (line := command.stderr.readline()):  # the others were read with them
-        assert line, "it has ended"
+        assert line, f"it has ended: {said}"
+        said += line
     assert command.end() == 143
     assert "terminated; what was learned until then is saved" in command.stderr.read()
     assert "saved: pipe.adaline" in command.stdout.read()
@@ -176,8 +177,6 @@ def learn_until_terminated(folder: Path) -> str:
 
 if __name__ == "__main__":
     folder, (kills, seed) = Path(sys.argv[1]), map(int, sys.argv[2:])
-    began = time.monotonic()
-    print(f"{kills} learners: {faults.main(folder, kills, seed)} batches, {time.monotonic() - began:.0f} s", flush=True)
     print(learn_until_terminated(folder))
     print(serve_by_workers(folder), flush=True)
     began = time.monotonic()

@@ -3,7 +3,7 @@
 Servers are forked children, so that nothing is imported again; clients are threads of this process, and speak HTTP. One
 of them changes the model, by new versions, rollbacks and promotions, the others learn. A change that was acknowledged
 is there after the kill, one that was under way is there whole or not at all; and the model is that of `partial_fit` on
-the rows of the journal since the change.
+the rows of the journal since the change. Models learn row by row, or by sums, which are added block by block.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from adaline import LMS, load, save
+from adaline import LMS, Ridge, load, save
 from adaline.errors import JournalError, ModelFileError
 from adaline.serve import Journal, Learner, app
 from adaline.serve import learner as learner_module
 from adaline.serve import models as models_module
-from adaline.serve.learner import CHAMPION
+from adaline.serve.learner import CHAMPION, replayed
 from adaline.serve.server import Address, serve
 from adaline.serve.snapshots import PREPARED, Snapshot, SnapshotFolder
 from tests.serve.faults import BLOCK, check_rows, rows_of_batch, tear_log
@@ -41,7 +41,8 @@ SNAPSHOT_ROWS = 300
 def version(number: int) -> Any:
     """Return a version of the model: its weights tell it apart."""
     rows = np.array(rows_of_batch(CLIENTS, 6 + 7 * number))
-    return LMS(rate=0.001 * (1 + number % 5)).fit(rows[:, :-1], rows[:, -1])
+    made = LMS(rate=0.001 * (1 + number % 5)) if number % 3 else Ridge(penalty=1.0 + number)
+    return made.fit(rows[:, :-1], rows[:, -1])
 
 
 def same(one: Any, two: Any) -> bool:
@@ -58,8 +59,11 @@ class Begun(NamedTuple):
 
     def after(self, rows: Any) -> Any:
         """Return the model with the rows of the journal, (n, D + 1), since then."""
-        new = rows[self.rows :]
-        return deepcopy(self.model).partial_fit(new[:, :-1], new[:, -1]) if len(new) else self.model
+        new, model = rows[self.rows :], deepcopy(self.model)
+        size = BLOCK if isinstance(model, Ridge) else max(len(new), 1)
+        for block in (new[first : first + size] for first in range(0, len(new), size)):
+            model.partial_fit(block[:, :-1], block[:, -1])
+        return model
 
 
 @dataclass
@@ -237,7 +241,7 @@ def ended_once(known: Known, draw: random.Random, number: int = signal.SIGKILL) 
 
 def main(folder: Path, kills: int, seed: int) -> Known:
     """Kill servers and check; return what was acknowledged."""
-    learner_module.SCANNED = BLOCK
+    learner_module.SCANNED = learner_module.SUMMED = BLOCK
     draw = random.Random(seed)
     folder.mkdir(parents=True, exist_ok=True)
     known = Known(folder, Begun(version(0)), Begun(version(1)))
@@ -253,4 +257,7 @@ def main(folder: Path, kills: int, seed: int) -> Known:
         known.read()
         assert same(learner.current, known.champion.after(known.rows))
         assert same(learner.challenger(RIVAL), known.rival.after(known.rows))
+    with Journal(folder / "journal") as journal:
+        offline = replayed(known.champion.model, journal, known.champion.rows)
+    assert same(offline, known.champion.after(known.rows))
     return known

@@ -24,13 +24,13 @@ SEED = os.environ.get("ADALINE_SEED", "0")
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked, which this system cannot")
-@pytest.mark.parametrize("kills", [int(MANY)] if MANY else [1, pytest.param(4, marks=pytest.mark.night)])
-def test_killed_learners_and_servers_lose_nothing_that_they_acknowledged(tmp_path: Path, kills: int) -> None:
+@pytest.mark.parametrize("kills", [int(MANY)] if MANY else [2, pytest.param(8, marks=pytest.mark.night)])
+def test_killed_servers_lose_nothing_that_they_acknowledged(tmp_path: Path, kills: int) -> None:
     command = [sys.executable, "-m", "tests.serve.processes", str(tmp_path), str(kills), SEED]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120 + 10 * kills, check=False)
     assert done.returncode == 0, done.stderr
     print(done.stdout)
-    assert [int(count) > 0 for count in re.findall(r"(\d+) batches", done.stdout)] == [True, True]
+    assert [int(count) > 0 for count in re.findall(r"(\d+) batches", done.stdout)] == [True]
     for told in ("workers predicted by what another process learned", "terminated has learned what it read"):
         assert told in done.stdout
 
@@ -46,12 +46,16 @@ def test_a_log_that_is_cut_anywhere_holds_the_commits_before(tmp_path: Path) -> 
     for cut in np.linspace(size, 0, 8).astype(int):
         os.truncate(log, cut)
         folder = shutil.copytree(tmp_path / "copy", tmp_path / f"cut {cut}")
+        lost = 0
         if cut < size:  # what was acknowledged is missing
-            with pytest.raises(JournalError, match=r"damaged, and \d+ rows that had been acknowledged cannot be read"):
+            told = r"damaged, and (\d+) rows that had been acknowledged cannot be read"
+            with pytest.raises(JournalError, match=told) as caught:
                 Learner(model, folder)
+            lost = int(re.findall(told, str(caught.value))[0])
             (folder / "journal.count").unlink()
         with Learner(model, folder) as learner:
             rows, found = learner.rows_seen - FIRST, learner.current
+        assert rows + lost == 60
         counts.append(rows)
         told = begun(count=60)[0].partial_fit(x[:rows], y[:rows]) if rows else model
         assert np.array_equal(found.coef_, told.coef_)

@@ -104,16 +104,6 @@ def test_a_bit_that_flips_in_the_log_loses_nothing_without_a_word(killed: Path, 
         assert len(numbers(journal)) == 30
 
 
-def test_how_many_rows_are_lost_is_told(killed: Path) -> None:
-    log = killed / "journal.sqlite-wal"
-    log.write_bytes(b"\0" * 40 + log.read_bytes()[40:])
-    with pytest.raises(JournalError, match="30 rows that had been acknowledged cannot be read"):
-        Journal(killed)
-    (killed / "journal.count").unlink()
-    with Journal(killed, writes=True) as journal:
-        assert journal.end == 0
-
-
 @pytest.mark.parametrize(
     "change",
     [

@@ -20,7 +20,6 @@ from adaline.serve import learner as module
 from tests.serve.examples import FIRST, MODELS, begun, bits, listed, raises, rows_for, send
 
 X, Y = rows_for(LMS())
-SIZES = [1, 20, 3]
 
 
 @pytest.fixture
@@ -71,15 +70,6 @@ def test_batches_and_restarts_change_no_bit_of_what_partial_fit_learns(name: str
         model.partial_fit(x[first : first + 64], y[first : first + 64])
     assert np.array_equal(last.predict(x), model.predict(x))
     assert not hasattr(model, "coef_") or same(last, model)
-
-
-@pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("name", ["LMS", "Perceptron", "LogisticRegression", "KeslerPerceptron", "Pocket"])
-def test_scans_over_several_blocks_have_the_bits_of_one_call(name: str) -> None:
-    model, x, y = begun(name)
-    with Learner(model) as learner:
-        sent(learner, x, y, SIZES)
-        assert same(learner.latest(), model.partial_fit(x, y))
 
 
 def test_rows_are_learned_once_under_a_key_that_stands_for_them(tmp_path: Path) -> None:
@@ -377,27 +367,6 @@ def test_a_fault_of_ours_answers_those_who_wait(monkeypatch: pytest.MonkeyPatch)
             with pytest.raises(JournalError, match="a fault"):
                 send(learner, x, y)
         assert learner.latest() is learner.current
-
-
-def test_many_threads_send_at_once_and_order_is_that_of_the_journal(tmp_path: Path) -> None:
-    model, x, y = begun(count=200)
-    seen: list[int] = []
-
-    def send_some(first: int) -> None:
-        seen.extend(send(learner, x[k : k + 1], y[k : k + 1]).rows_seen for k in range(first, first + 40))
-
-    with Learner(model, tmp_path) as learner:
-        threads = [threading.Thread(target=send_some, args=(first,)) for first in range(0, 200, 40)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        found = learner.latest()
-        assert learner.rows_seen == max(seen) == FIRST + 200
-        rows = [list(row.values()) for batch in learner._journal.since(0) for row in batch.rows.to_pylist()]  # type: ignore[union-attr]
-    order = np.array(rows)
-    assert len({row.tobytes() for row in order}) == 200
-    assert same(found, model.partial_fit(order[:, :3], order[:, 3]))
 
 
 def test_a_row_that_a_model_would_diverge_by_is_refused_and_others_are_learned(tmp_path: Path) -> None:
