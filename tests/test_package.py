@@ -23,6 +23,7 @@ from adaline.basis import BASES
 from adaline.systems import SYSTEMS, UNSUPERVISED
 from tests.lowest import PYPROJECT, requirements
 from tests.test_house import SOURCES, text
+from tests.turns import in_turn
 
 SOURCE = Path(adaline.__file__).parent
 
@@ -40,8 +41,7 @@ def run(code: str) -> str:
     return done.stdout
 
 
-@pytest.mark.every
-@pytest.mark.parametrize("name", adaline.__all__)
+@in_turn("name", adaline.__all__)
 def test_public_names_are_documented_and_show_an_example(name: str) -> None:
     thing = getattr(adaline, name)
     shown = inspect.getdoc(thing)
@@ -74,7 +74,7 @@ def test_all_is_sorted_and_complete() -> None:
     assert set(SYSTEMS) <= set(adaline.__all__)
 
 
-@pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
+@in_turn("system", SYSTEMS.values())
 def test_systems_document_their_arguments_and_say_where_they_come_from(system: type[Any]) -> None:
     shown = inspect.getdoc(system) or ""
     for name, parameter in inspect.signature(system).parameters.items():
@@ -299,7 +299,7 @@ def test_without_the_native_core_it_says_so_once_and_gives_the_same_answers() ->
         np.testing.assert_allclose(intercept, constant, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["", *(f".{path.parent.name}" for path in SOURCE.glob("*/__init__.pyi"))])
+@in_turn("name", ["", *(f".{path.parent.name}" for path in SOURCE.glob("*/__init__.pyi"))])
 def test_only_public_names_are_listed(name: str) -> None:
     package = import_module(f"adaline{name}")
     registries = {"BASES", "SCANS", "SUMS"} & vars(package).keys()
@@ -324,7 +324,7 @@ def test_every_dependency_has_one_lower_bound() -> None:
     assert {line.split("==")[0] for line in requirements()} >= {"numpy", "duckdb", "matplotlib", "onnx", "pandas"}
 
 
-@pytest.mark.parametrize("system", [*SYSTEMS.values(), *UNSUPERVISED.values(), *BASES.values()])
+@in_turn("system", [*SYSTEMS.values(), *UNSUPERVISED.values(), *BASES.values()])
 def test_signatures_show_plain_types(system: Any) -> None:
     for shown in (str(inspect.signature(system)), str(inspect.signature(system.__init__))):
         assert "Annotated" not in shown
