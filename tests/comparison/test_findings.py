@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import adaline
 from adaline.comparison import findings as findings_module
@@ -17,7 +18,7 @@ from adaline.comparison.compare import compare_table
 from adaline.comparison.findings import Finding
 from adaline.comparison.spellings import same_levels
 from adaline.comparison.suspects import merge_spellings, repeated_rows
-from adaline.comparison.table import Table
+from adaline.comparison.table import Table, _skew
 from tests.comparison.examples import bundled, classification, compared, labels, numbers, regression
 
 
@@ -98,6 +99,12 @@ def test_separable_classes_are_told_and_overlapping_ones_are_not() -> None:
     assert title not in by_title(Table.of(X, y))
     X = np.column_stack([np.arange(30.0), np.random.default_rng(0).normal(size=30)])
     assert "separates classes a, c from" in by_title(Table.of(X, np.repeat(["a", "b", "c"], 10)))[title].text
+
+
+def test_the_skewness_is_that_of_scipy() -> None:
+    y = np.random.default_rng(0).exponential(1e200, size=50)
+    assert _skew(y) == pytest.approx(stats.skew(y / 1e200), rel=1e-10)
+    assert _skew(np.ones(5)) == 0
 
 
 def test_outliers_are_told_by_row() -> None:

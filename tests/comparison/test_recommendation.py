@@ -78,6 +78,12 @@ def test_the_simplest_of_those_within_one_standard_error_is_recommended(
     assert false_claims(found, both, base) == []
 
 
+def test_rounding_is_relative_to_the_baseline() -> None:
+    both = [result([1e-7, 1e-7, 2e-7], 9), result([4e-6, 5e-6, 4e-6], 4)]
+    for base, chosen in ((9e6, 1), (9.0, 0)):
+        assert recommend(both, result([base, 1.1 * base, base]), "RMSE").result is both[chosen]
+
+
 @pytest.mark.parametrize(
     ("best", "other", "chosen"),
     [

@@ -387,6 +387,8 @@ def test_the_axis_is_not_squeezed_by_one_bad_system() -> None:
     ax = plots.comparison(replace(found, results=[*found.results[:-1], bad]))
     assert ax.get_xlim()[1] < 10 * last.error
     assert any(text.get_text().endswith("→") for text in ax.texts)
+    shapes = [bar[0].get_marker() for bar in plots.comparison(found).containers]
+    assert shapes.count("D") == 1
 
 
 def test_changes_of_quadratic_systems_with_many_columns_average_fewer_rows() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from adaline import (
     LMS,
@@ -26,7 +28,7 @@ from adaline.comparison.compare import compare_table
 from adaline.comparison.table import Table
 from adaline.errors import InvalidParameter
 from adaline.plots.coefficients import _spread_apart
-from adaline.plots.hyperplane import _frame
+from adaline.plots.hyperplane import ARROW, _arrow, _frame
 from adaline.plots.style import COLOURS, MARKERS, MOST_POINTS, _power, colour, marker
 from tests.comparison.examples import bundled
 from tests.plots.drawn import (
@@ -109,6 +111,18 @@ def test_the_frame_has_the_rows_and_the_foot_of_the_normal_where_it_is_near() ->
     for w0, reach in ((-103.0, (99.7, 103.3)), (-108.0, (99.8, 102.2)), (-99.0, (98.7, 102.3))):
         low, high = _frame(rows, np.array([1.0, 0.0]), w0)
         assert (low[0], high[0]) == pytest.approx(reach)
+
+
+def test_the_arrow_of_the_normal_has_a_share_of_the_frame() -> None:
+    ax = Figure().add_subplot()
+    _arrow(ax, np.array([30.0, 40.0]), 0.0, np.zeros(2), np.array([10.0, 8.0]))
+    arrow: Any = ax.texts[0]
+    assert np.abs(np.subtract(arrow.xy, arrow.xyann) / [10, 8]).max() == pytest.approx(ARROW)
+
+
+def test_steps_are_counted_from_the_first_that_is_known() -> None:
+    ax = plots.history({"two": [9.0, 1.0], "three": [9.0, 3.0, 1.0]})
+    assert [line.get_xdata().tolist() for line in ax.lines[:2]] == [[1, 2], [1, 2, 3]]
 
 
 def test_the_threshold_is_where_the_decision_changes() -> None:
