@@ -22,11 +22,11 @@ KEPT = ["hour", "minute", "wind"]
 both_ranks = pytest.mark.parametrize("rank", ["minimum-norm", "drop"])
 
 
-def flights(n: int = 400, minutes: float = 1.0) -> tuple[pd.DataFrame, Array]:
-    """A schedule 100 hour + minute beside its parts, and a constant; `minutes` is the unit of the minutes."""
+def flights(n: int = 400) -> tuple[pd.DataFrame, Array]:
+    """A schedule 100 hour + minute beside its parts, and a constant."""
     rng = np.random.default_rng(0)
     hour, minute, wind = rng.integers(5, 23, n), rng.integers(0, 60, n), rng.normal(size=n)
-    X = {"hour": hour, "minute": minute * minutes, "year": 2013.0, "sched": 100 * hour + minute, "wind": wind}
+    X = {"hour": hour, "minute": minute, "year": 2013.0, "sched": 100 * hour + minute, "wind": wind}
     return pd.DataFrame(X).astype(float), 2.0 * hour - 0.05 * minute + wind + 8 * rng.standard_t(3, size=n)
 
 
@@ -96,16 +96,6 @@ def test_dropped_columns_have_no_coefficient_and_predictions_stay() -> None:
     )
     assert reduced.dependencies_ == reduced.summary().notes == []
     assert reduced.estimable_.all()
-
-
-@pytest.mark.parametrize("minutes", [1 / 60, 60.0])
-def test_the_unit_of_a_column_moves_no_other_effect(minutes: float) -> None:
-    """Of the minimum-norm solution, hour's share depends on the unit of the minutes."""
-    with pytest.warns(AdalineWarning):
-        found = rows(LinearRegression().fit(*flights(minutes=minutes)).summary())
-    for name, unit in (("hour", 1.0), ("minute", minutes), ("wind", 1.0)):
-        assert found[name]["estimate"] * unit == pytest.approx(REDUCED.params[name], rel=1e-8)
-        assert found[name]["std_error"] * unit == pytest.approx(REDUCED.bse[name], rel=1e-8)
 
 
 @both_ranks

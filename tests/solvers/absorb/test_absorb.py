@@ -156,16 +156,6 @@ def test_penalties_leave_the_effects_alone(seed: int) -> None:
         assert len(model.effects_["a"]) == len(np.unique(data["a"]))
 
 
-def test_counts_that_are_all_zero_in_a_level_are_left_out_and_told() -> None:
-    data = columns("two")
-    others = data["firm"] != "f03"
-    data["count"] = np.where(others, data["count"], 0.0)
-    rest = {key: values[others] for key, values in data.items()}
-    model, other = (poisson().fit(open_table(one, formula="count ~ a + b | firm + year")) for one in (data, rest))
-    assert model.absorbed_.separated >= (~others).sum()
-    assert np.allclose(model.coef_, other.coef_, rtol=1e-9)
-
-
 def test_bits_depend_neither_on_threads_nor_on_where_the_rows_are(tmp_path: Path) -> None:
     data, path = pa.table(columns("three", 3000)), str(tmp_path / "rows.parquet")
     pq.write_table(data, path, row_group_size=300)
