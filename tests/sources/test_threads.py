@@ -374,17 +374,13 @@ os._exit(0)
 """
 
 
-@pytest.mark.parametrize(
-    ("code", "printed"),
-    [
-        (FORKED, "0 True True"),
-        (SUM_WITHIN_A_MAP, "done"),
-        (TASKS_WITHIN_TASKS, "True"),
-    ],
-    ids=["forks", "a sum within a map", "tasks within tasks"],
-)
-def test_programs(code: str, printed: str) -> None:
-    done = subprocess.run([sys.executable, "-c", SETUP + code], capture_output=True, text=True, timeout=60, check=True)
+PROGRAMS = {"forks": FORKED, "a sum within a map": SUM_WITHIN_A_MAP, "tasks within tasks": TASKS_WITHIN_TASKS}
+
+
+@pytest.mark.parametrize(("name", "printed"), [*zip(PROGRAMS, ("0 True True", "done", "True"), strict=True)])
+def test_programs(name: str, printed: str) -> None:
+    code = SETUP + PROGRAMS[name]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == printed
 
 

@@ -75,7 +75,7 @@ class Case:
         """The columns, and the target."""
         if isinstance(self.outcome, str):
             return [], []
-        return self.outcome if isinstance(self.outcome, tuple) else ([A, B, *(self.outcome or ())], Y)  # type: ignore[return-value]
+        return self.outcome if isinstance(self.outcome, tuple) else ([A, B, *(self.outcome or ())], Y)
 
     @property
     def labels(self) -> bool:
