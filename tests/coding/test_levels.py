@@ -18,7 +18,7 @@ import pytest
 
 from adaline import open_table
 from adaline.coding import levels as levels_module
-from adaline.coding.columns import Column, is_missing, plain
+from adaline.coding.columns import Column, is_missing, plain, plain_levels
 from adaline.coding.frames import learn_from_frame
 from adaline.coding.levels import LevelSummary, WordSummary
 from adaline.coding.texts import ABSENT, UNKNOWN, Texts
@@ -106,6 +106,11 @@ def test_frames_have_the_codes_of_arrow(make: Any, long: int, monkeypatch: pytes
     assert learned.columns[0].share == (1 / 5, 2 / 5, 1 / 5, 1 / 5)
     numbers = nw.from_native(make({"c": [1, 20, 3]}), eager_only=True)
     assert Column("c", "category", ("1", "3")).codes(numbers).tolist() == [0, UNKNOWN, 1]
+
+
+def test_levels_are_texts_numbers_or_booleans_of_python() -> None:
+    found = plain_levels(["a", np.str_("b"), 2.0, np.int64(3), np.bool_(True), 0.5])
+    assert [(type(level), level) for level in found] == [(type(one), one) for one in ("a", "b", 2, 3, True, 0.5)]
 
 
 def test_lone_surrogates_are_levels_of_frames() -> None:

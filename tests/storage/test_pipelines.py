@@ -329,6 +329,7 @@ def step(number: int, of: str = "parameters") -> str:
 
 
 PARTS, FIRST = f"{step(0, 'state')}/transformers_", "tuple/1/step"
+NO_NAMES = {"array": {"dtype": "<U1", "shape": [0], "values": []}}
 MISFITS: list[tuple[str, dict[str, Any], str]] = [
     ("scalers", {"steps": []}, "no steps"),
     ("scalers", {"steps/0/tuple/0": 3}, "a step has no name"),
@@ -379,6 +380,7 @@ MISFITS: list[tuple[str, dict[str, Any], str]] = [
     ("codes", {f"{step(0)}/verbose_feature_names_out": "{x.__class__}"}, "names of columns"),
     ("weights", {f"{step(0)}/transformer_weights": {"dict": [["kind", "x"]]}}, "transformer_weights are not numbers"),
     ("picked", {f"{PARTS}/4/tuple/2": [True]}, "a mask of other columns"),
+    ("codes", {f"{step(0, 'state')}/_transformers_feature_names_out": NO_NAMES}, "names of columns"),
 ]
 
 
