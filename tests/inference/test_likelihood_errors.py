@@ -23,6 +23,7 @@ from adaline import (
 )
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, SumsMissing, UnknownLabel
 from adaline.inference import likelihood, profile
+from adaline.losses import NegativeBinomial
 from adaline.solvers.smooth.problem import Evaluation
 from tests.inference.against import column
 
@@ -57,6 +58,53 @@ def errors_of(model: Any, kind: str, groups: Any = GROUPS, **rows: Any) -> Any:
     found = model.summary(errors=kind, **rows, **({"groups": groups} if kind == "cluster" else {})).to_dict()
     assert found["errors"] == kind
     return column(found, "std_error")
+
+
+LINKS = sm.families.links
+KNOWN: dict[str, tuple[Any, Any, Any]] = {
+    "poisson": (GeneralizedLinear(loss="poisson"), COUNTS, sm.families.Poisson()),
+    "probit": (GeneralizedLinear(loss="binomial", link="probit"), TWO, sm.families.Binomial(LINKS.Probit())),
+    "logit": (GeneralizedLinear(loss="binomial"), TWO, sm.families.Binomial()),
+    "negative binomial": (
+        GeneralizedLinear(loss=NegativeBinomial(2.5)),
+        COUNTS,
+        sm.families.NegativeBinomial(LINKS.Log(), alpha=0.4),
+    ),
+    "gamma": (GeneralizedLinear(loss="gamma", link="log"), AMOUNTS, sm.families.Gamma(LINKS.Log())),
+    "gaussian": (GeneralizedLinear(loss="gaussian"), AMOUNTS, sm.families.Gaussian()),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_how_well_a_family_fits_is_that_of_statsmodels(name: str) -> None:
+    kind, y, family = KNOWN[name]
+    found = clone(kind).fit(X, y).summary().to_dict()
+    theirs = sm.GLM(y, sm.add_constant(X), family=family).fit(tol=1e-14, tol_criterion="params", maxiter=200)
+    extra = int(name in ("gamma", "gaussian"))  # dispersions are deviances over N in likelihoods, as in R
+    scales = [deviance / N if extra else 1.0 for deviance in (theirs.deviance, theirs.null_deviance)]
+    means = (theirs.mu, np.full(N, y.mean()))
+    likely, null = (float(family.loglike(y, mu, scale=s)) for mu, s in zip(means, scales, strict=True))
+    expected = {
+        "deviance": theirs.deviance,
+        "null_deviance": theirs.null_deviance,
+        "pearson_chi2": theirs.pearson_chi2,
+        "dispersion": theirs.scale,
+        "freedom": N - 3,
+        "null_freedom": N - 1,
+        "log_likelihood": likely,
+        "null_log_likelihood": null,
+        "aic": 2 * (3 + extra) - 2 * likely,
+        "bic": np.log(N) * (3 + extra) - 2 * likely,
+        "pseudo_r_squared": 1 - likely / null if null < 0 else np.nan,
+        "deviance_explained": 1 - theirs.deviance / theirs.null_deviance,
+    }
+    chi2 = (theirs.null_deviance - theirs.deviance) / theirs.scale
+    if extra:
+        expected |= {"f_statistic": chi2 / 2, "f_p_value": stats.f.sf(chi2 / 2, 2, N - 3), "model_freedom": 2}
+    else:
+        expected |= {"chi2": chi2, "chi2_p_value": stats.chi2.sf(chi2, 2), "chi2_freedom": 2}
+    for figure, value in expected.items():
+        assert found[figure] == pytest.approx(value, rel=1e-8, nan_ok=True), figure
 
 
 @pytest.mark.parametrize("name", MODELS)
