@@ -36,10 +36,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--sites", type=Path)
+    parser.add_argument("--only", help="run the tests on this mutant of the source alone, named as the table names it")
     parser.add_argument("--reached", action="store_true", help="take which tests reach mutants from the last run")
     parser.add_argument("--output", type=Path, default=BUILD / "mutants.json")
     parser.add_argument("tests", nargs="*")
     given = parser.parse_args()
+    if given.only:
+        return _run_one(given.only, given.tests)
     BUILD.mkdir(parents=True, exist_ok=True)
     given.output.unlink(missing_ok=True)
     if given.sites is None:
@@ -78,6 +81,33 @@ def main() -> int:
             print(f"{one['outcome']}: {Site(*one['site'])}")
     print(f"{time.monotonic() - start:.0f} s")
     return 0
+
+
+def _run_one(name: str, tests: list[str]) -> int:
+    """Run tests on one mutant, shown as they run; return the status of pytest."""
+    place, change = name.split(" ", 1)
+    path, line, column = place.split(":")
+    plan = BUILD / f"one.{os.getpid()}.json"
+    BUILD.mkdir(parents=True, exist_ok=True)
+    plan.write_text(json.dumps({"sites": [[path, int(line), int(column), change]], "kernels": "", "active": 0}))
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-p",
+        "tests.mutants.plugin",
+        "-p",
+        "no:cacheprovider",
+        *tests,
+    ]
+    try:
+        return subprocess.run(
+            command, cwd=ROOT, env={**os.environ, "ADALINE_MUTANTS": str(plan)}, check=False
+        ).returncode
+    finally:
+        plan.unlink()
 
 
 def _reach(mutants: dict[str, Any], tests: list[str], jobs: int) -> None:

@@ -4,7 +4,7 @@ The mutants are in the file that ADALINE_MUTANTS names: {"sites": [[path, line, 
 "kernels": the path of a native module that has those of its sources}.
 Without "tests" the run is an ordinary one, in which every worker writes which tests reached which mutants, and how long
 each took. With "tests", {mutant: [test, ...]}, nothing is run but, for each mutant, a copy of the process that runs its
-tests until one fails.
+tests until one fails. With "active", the number of a mutant, the run is an ordinary one of that mutant.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PLAN = Path(os.environ["ADALINE_MUTANTS"])
 plan: dict[str, Any] = json.loads(PLAN.read_text())
 numbers = {Site(*site): number for number, site in enumerate(plan["sites"])}
 reached: set[int] = set()
-active = NO_MUTANT
+active: int = plan.get("active", NO_MUTANT)
 
 
 def reach(number: int) -> bool:
@@ -106,7 +106,7 @@ def reached_kernels() -> set[int]:
     return out
 
 
-setattr(builtins, SWITCH, switch if "tests" in plan else reach)
+setattr(builtins, SWITCH, switch if "tests" in plan or "active" in plan else reach)
 sys.meta_path.insert(0, MutantFinder())
 
 found: dict[str, Any] = {"reached": {}, "seconds": {}}
