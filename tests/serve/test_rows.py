@@ -283,6 +283,7 @@ BAD: dict[str, tuple[Any, int | None, str | None]] = {
     "no column": ([GIVEN, {"level": "x", "t": 1}], 1, "a"),
     "no target": ([{"a": 1, "level": "x"}], 0, "t"),
     "an unknown column": ([{**GIVEN, "b": 2}], 0, "b"),
+    "an unknown column for another": ([{"b": 1, "level": "x", "t": 1}], 0, "b"),
     "a short list": ([["x", 1, 1], ["x", 1]], 1, None),
     "a mixture": ([["x", 1, 1], GIVEN], 1, None),
     "half a pair of surrogates": ([{**GIVEN, "level": "\ud800"}], None, "level"),
