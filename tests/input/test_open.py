@@ -32,6 +32,7 @@ from adaline import (
 )
 from adaline.arrays import Array, as_dense
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, MissingValues
+from adaline.input.drafts import read_snapshots
 from adaline.input.open import read_rows
 from adaline.sources import ArraySource
 from tests.cases import CASES
@@ -300,6 +301,22 @@ def test_messages_write_control_characters_out() -> None:
     with pytest.raises(InvalidParameter) as error:
         open_table(frame, target="y")
     assert "\x1b" not in str(error.value)
+
+
+@pytest.mark.parametrize("shape", [(60, 0), (60, 1, 1)])
+def test_targets_have_one_column_or_more(shape: tuple[int, ...]) -> None:
+    with pytest.raises(InvalidData, match=r"y has shape .*; it must be \(n,\) or \(n, targets\)"):
+        LinearRegression().fit(X, np.ones(shape))
+
+
+def test_what_reads_a_model_sees_a_snapshot_and_what_changes_it_does_not() -> None:
+    names = ("predict", "fit", "partial_fit", "_solve")
+    functions = {name: lambda self: None for name in names}
+    for one in functions.values():
+        one.__module__ = "adaline.systems.ours"
+    cls = type("Ours", (), functions)
+    read_snapshots(cls)
+    assert [name for name in names if vars(cls)[name] is not functions[name]] == ["predict"]
 
 
 SMALL = np.arange(40).reshape(20, 2) % 7
