@@ -10,7 +10,10 @@ import pandas as pd
 import pytest
 
 from adaline import KMeans, LinearRegression, open_table, separability
+from adaline.coding.effects import Effect
+from adaline.coding.texts import ABSENT, UNKNOWN
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.lazy import nw
 from adaline.sources.tables.spec import TableSpec
 
 ROWS = {
@@ -60,6 +63,21 @@ def test_words_by_their_weighting() -> None:
     assert TableSpec.of(words={"t": "tfidf"}) == TableSpec.of(words={"t": {"weighting": "tfidf"}})
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"words": {"t": {"weighting": "tfidf"}, "u": {}}},
+        {"words": ["t", "u"]},
+        {"hashed": {"g": 16, "h": 2**20}, "target": "y"},
+        {"categories": {"g": ["a", "b"], "h": None}, "dates": ["d"]},
+        {"categories": ["g"], "missing": "drop", "unseen": "other"},
+    ],
+)
+def test_options_of_a_table_give_it_again(options: dict[str, Any]) -> None:
+    spec = TableSpec.of(**options)
+    assert TableSpec.of(**spec.options()) == spec
+
+
 def test_levels_of_all_types_are_found_again_in_frames() -> None:
     codes = np.array([0, 0, 1, 1, 2, 2])
     frame = pd.DataFrame({"y": ROWS["y"], "x": ROWS["x"]})
@@ -77,6 +95,17 @@ def test_levels_of_all_types_are_found_again_in_frames() -> None:
     for column in ([b"u", b"u", b"v", b"v", b"w", b"w"], pd.to_timedelta(codes, unit="h")):
         with pytest.raises(InvalidData, match="no levels"):
             LinearRegression().fit(open_table(frame.assign(g=column), target="y", absorb="g"))
+
+
+def test_codes_of_texts_in_columns_of_any_type() -> None:
+    effect = Effect("g", np.array(["1", "b"], dtype=object), np.array([1.0, -1.0]))
+    for column in (
+        ["b", None, "z", "1"],
+        pd.Categorical(["b", None, "z", "1"]),
+        pd.Series(["b", None, 2, 1], dtype=object),
+    ):
+        frame = nw.from_native(pd.DataFrame({"g": column}), eager_only=True)
+        assert effect.codes(frame).tolist() == [1, ABSENT, UNKNOWN, 0]
 
 
 def test_messages_say_what_to_change() -> None:
