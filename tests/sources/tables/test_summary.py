@@ -171,6 +171,31 @@ def test_codings_are_the_same_wherever_the_rows_lie(
         )
 
 
+def test_codings_have_the_target_and_marks_of_gaps_alone() -> None:
+    rows = {
+        "y": [1.0, 2.0, 4.0, 3.0],
+        "k": ["a", "b", "a", "b"],
+        "g": ["u", None, "v", "u"],
+        "x": [1.0, None, 2.0, 0.0],
+    }
+    found = learn_coding(Relation(rows), TableSpec.of(target="y", missing="indicator"))
+    assert (found.target, {one.name: one.gaps for one in found.columns}) == ("y", {"k": False, "g": True, "x": True})
+    both = learn_coding(Relation({"z": rows["y"], "y": rows["y"], "k": rows["k"]}), TableSpec.of(target=["y", "z"]))
+    assert both.target is None
+
+
+def test_levels_that_are_given_keep_their_blanks() -> None:
+    spec = TableSpec.of(target="y", categories={"k": ["a", " a", "b"]})
+    found = learn_coding(Relation({"k": ["a", " a", " a", "b"], "y": [1.0, 2.0, 3.0, 5.0]}), spec).columns[0]
+    assert (found.levels, found.share) == (("a", " a", "b"), (0.25, 0.5, 0.25))
+
+
+def test_identifiers_beside_a_column_with_gaps() -> None:
+    rows = {"n": [None, *range(40)], "id": [2**60 + 3 * i for i in range(41)], "row": list(range(7, 48))}
+    certain, doubtful = coding.find_identifiers(Relation(rows), [*rows])
+    assert ([*certain], doubtful) == (["id"], {"row": "numbers the rows"})
+
+
 def test_rows_without_a_required_value_are_left_out(table: pa.Table) -> None:
     used = without_missing(table, ["f", "town", "y"])
     frame = table.to_pandas()
