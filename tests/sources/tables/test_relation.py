@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -21,6 +22,7 @@ from pyarrow import parquet
 
 from adaline import LeastSquaresClassifier, LinearRegression, open_table
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.sources.tables import batches, parts
 from adaline.sources.tables.batches import plain_types
 from adaline.sources.tables.coding import find_constants
 from adaline.sources.tables.relation import Relation
@@ -226,6 +228,23 @@ def test_plain_columns_of_parquet_have_the_types_that_duckdb_gives_them(tmp_path
         parquet.write_table(pa.table({name: column, "x": pa.array([1.0] * len(column))}), path)
         assert plain_types(path) is None, name
         assert list(Relation(path).schema.items()) == described(path)
+
+
+def test_memory_that_nothing_tells_is_a_gibibyte(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(batches, "open", refuse, raising=False)
+    monkeypatch.setattr(batches.Path, "read_text", refuse)
+    assert batches.free_memory() == 2.0**30
+
+
+def test_arrays_of_more_numbers_than_one_process_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    part: Any = SimpleNamespace(map=lambda function: function(10), leaf=SimpleNamespace(n_rows=10))
+    monkeypatch.setattr(parts, "SENT", 200)
+    assert parts._map(lambda n: np.ones((n, 2)), 100, part).shape == (10, 2)
+    with pytest.raises(InvalidData, match="101 rows in one process"):
+        parts._map(lambda n: np.ones((n, 2)), 101, part)
 
 
 def test_the_columns_in_a_message_are_cut_once() -> None:
