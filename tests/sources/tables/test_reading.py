@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import os
 import random
 import re
 import subprocess
@@ -20,16 +21,17 @@ import pyarrow.parquet
 import pytest
 
 from adaline import GeneralizedLinear, LinearRegression, compare, open_table
-from adaline.coding.numerals import number_in
-from adaline.coding.units import unit_key
+from adaline.coding.numerals import Notation, number_in
+from adaline.coding.units import Unit, unit_key
 from adaline.comparison.findings import mistyped_columns
 from adaline.comparison.open_data import DataRequest, open_data
 from adaline.comparison.table import read_data
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import check_compressed, query_files
-from adaline.sources.tables.footers import _is_below
-from adaline.sources.tables.notation import FileSign
+from adaline.sources.tables.footers import RunningSums, _is_below
+from adaline.sources.tables.notation import ColumnUnits, FileSign
+from adaline.sources.tables.pipes import Pipe, _pieces
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spreadsheets import _extent
 
@@ -337,6 +339,67 @@ def test_numbers_as_people_write_them(texts: list[str], numbers: list[Any] | Non
 )
 def test_which_lines_are_below_a_table(row: list[str], below: bool) -> None:
     assert _is_below(row, 3) is below
+
+
+def test_sums_of_the_rows_since_the_last_total() -> None:
+    sums = RunningSums()
+    for cell in ("9.0", "8.0", "1.1", "", "1.1"):
+        sums.add(cell, ".")
+    found = {cell: sums.agrees(cell, ".", 2) for cell in ("2.3", "2.35", "1.1", "1.2", "x")}
+    assert found == {
+        "2.3": (True, False),
+        "2.35": (False, False),
+        "1.1": (False, True),
+        "1.2": (False, False),
+        "x": None,
+    }
+    assert sums.agrees("2.2", ".", 5) is None
+
+
+def test_the_last_row_of_one_column_is_no_total() -> None:
+    assert Relation(written(["town", "Ulm", "Bonn", "Total"])).count("TRUE") == 3
+    assert Relation(written(["town,x", "Ulm,1", "Bonn,2", "Total,3"], "two.csv")).count("TRUE") == 2
+
+
+def units(*spellings: str, bare: int = 0, apart: bool = True, fractions: bool = False) -> ColumnUnits:
+    return ColumnUnits({Unit(one, apart): 5 for one in spellings}, bare, (), fractions)
+
+
+@pytest.mark.parametrize(
+    ("found", "fits", "mixed"),
+    [
+        (units("kg"), True, False),
+        (units("kg", "KG", "kilos"), True, False),
+        (units("kg", bare=2), True, False),
+        (units("m", bare=2), False, False),
+        (units("m"), True, False),
+        (units("rooms", "room"), True, False),
+        (units("rooms", "room", bare=2), False, False),
+        (units("kg", "g"), False, True),
+        (units("m", "g"), False, False),
+        (units("m", "g", fractions=True), False, True),
+        (units("kg", "rooms"), False, False),
+        (units("rooms", apart=False), False, False),
+        (ColumnUnits({Unit("rooms", True): 5, Unit("room", False): 1}, 0, (), False), False, False),
+    ],
+    ids=repr,
+)
+def test_which_numbers_have_one_unit(found: ColumnUnits, fits: bool, mixed: bool) -> None:
+    assert (found.fits(None), found.mixed) == (fits, mixed)
+    assert found.fits(Notation(".", "kg", ("v",))) == ({one.key for one in found.units} == {"kg"})
+
+
+def test_lines_that_come_through_a_pipe_in_parts_stay_whole() -> None:
+    reading, writing = os.pipe()
+    with open(reading, "rb") as rest:
+        pieces = _pieces(Pipe("p", b"x,y\n1,2\n3", rest))
+        assert next(pieces) == b"x,y\n1,2\n"
+        os.write(writing, b',4\n5,"6')
+        assert next(pieces) == b"3,4\n"
+        os.write(writing, b'\n7"\n8')
+        assert next(pieces) == b'5,"6\n7"\n'
+        os.close(writing)
+        assert list(pieces) == [b"8"]
 
 
 def test_files_of_a_query() -> None:
@@ -749,6 +812,8 @@ def test_files_of_statistics_programs() -> None:
     pyreadstat.write_dta(frame.assign(k=[1, 2, 3] * 4), "t.dta", variable_value_labels=labels)
     for name in ("t.sav", "t.dta"):
         assert open_table(name, target="y").names == ("x", "k[T.v]", "k[T.w]")
+    pyreadstat.write_por(frame.rename(columns=str.upper), "t.por")
+    assert open_table("t.por", target="Y", encoding="latin-1").names == ("X", "K")
 
 
 def test_compare_takes_the_options_and_gives_the_notes() -> None:
