@@ -21,7 +21,8 @@ from adaline.coding.numerals import Notation
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType
 from adaline.storage import load, read_header, save
 from adaline.storage.container import SCHEMA
-from adaline.storage.tree import CLASSES, FIELDS, decode, encode, laid_out, layout
+from adaline.storage.steps import _levels
+from adaline.storage.tree import CLASSES, FIELDS, _is_plain, decode, encode, laid_out, layout
 from adaline.sums import Moments
 from adaline.systems import (
     FisherDiscriminant,
@@ -287,3 +288,21 @@ def test_optional_fields_are_written_where_they_say_something() -> None:
 def test_the_names_of_classes_are_unique() -> None:
     assert len(CLASSES) == len(FIELDS)
     assert not set(CLASSES) & {"tuple", "dict", "float", "scalar", "tensor", "array", "same", "Status"}
+
+
+@pytest.mark.parametrize("axes", [[2, 2], [1], [True, 2], [1, 3], [0, 1], [1, 2, 3]], ids=str)
+def test_axes_that_no_tensor_has_are_refused(axes: list[Any]) -> None:
+    with pytest.raises(ValueError, match="not the axes of a tensor"):
+        laid_out(np.ones((3, 3)), axes, False)
+
+
+def test_what_json_holds_as_it_is() -> None:
+    assert all(map(_is_plain, [None, True, 3, "a", 0.5]))
+    assert not any(map(_is_plain, [math.inf, math.nan, [], {}, np.float64(1.0)]))
+
+
+def test_levels_of_every_column_are_different_and_rise() -> None:
+    good, wrong = np.array([1.0, 2.0]), np.array([2.0, 1.0])
+    assert _levels([good, np.array(["b", "a"])], 2)
+    for levels, columns in (([good, wrong], 2), ([wrong, good], 2), ([good], 2), ((good,), 1), ([[1.0, 2.0]], 1)):
+        assert not _levels(levels, columns)
