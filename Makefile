@@ -36,6 +36,9 @@ FITS   ?= 20000
 TORCH  ?= torch==2.13.0 triton==3.7.1
 SECONDS ?= 60
 
+# A selection of tests that leaves out none.
+EVERY := night or not night
+
 export PYTHONUTF8 := 1
 # Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -54,7 +57,6 @@ quick: $(VENV)/.installed
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal -m "not slow"
 
 # Spark needs Java, the pages Chromium.
-EVERY := night or not night
 test-every: $(VENV)/.installed
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal -m "$(EVERY)"
 
@@ -68,18 +70,18 @@ test-spark: $(VENV)/.installed
 	@java -version 2>/dev/null || { \
 		echo "Missing: Java 17 or newer. Install it (Debian, Ubuntu: the package default-jre-headless)." >&2; exit 1; }
 	$(PIP) install --quiet --group spark
-	$(BIN)/python -m pytest -q -m spark tests/sources
+	$(BIN)/python -m pytest -q -m "spark and ($(EVERY))" tests/sources
 
 test-gpu: $(VENV)/.installed
 	$(PIP) install --quiet --group gpu
-	$(BIN)/python -m pytest -q -rs tests/test_fused.py tests/sources/test_device.py tests/sources/test_streamed.py tests/systems/test_devices.py
+	$(BIN)/python -m pytest -q -rs -m "$(EVERY)" tests/test_fused.py tests/sources/test_device.py tests/sources/test_streamed.py tests/systems/test_devices.py
 
 test-faults: $(VENV)/.installed
-	ADALINE_KILLS=$(KILLS) $(BIN)/python -m pytest -q -s tests/serve/test_faults.py
+	ADALINE_KILLS=$(KILLS) $(BIN)/python -m pytest -q -s -m "$(EVERY)" tests/serve/test_faults.py
 
 INTERRUPTS ?= 10
 test-interrupts: $(VENV)/.installed
-	ADALINE_INTERRUPTS=$(INTERRUPTS) $(BIN)/python -m pytest -q tests/cli/test_interrupts.py
+	ADALINE_INTERRUPTS=$(INTERRUPTS) $(BIN)/python -m pytest -q -m "$(EVERY)" tests/cli/test_interrupts.py
 
 test-service: $(VENV)/.installed
 	$(PIP) install --quiet --group service
@@ -87,7 +89,7 @@ test-service: $(VENV)/.installed
 	$(BIN)/python -m tests.serve.described
 	$(BIN)/python -m tests.serve.load --seconds $(SECONDS)
 
-BROWSER ?= browser
+BROWSER ?= browser and ($(EVERY))
 test-browser: $(VENV)/.installed
 	@command -v chromium || command -v chromium-browser || command -v google-chrome || { \
 		echo "Missing: Chromium. Install it (Debian, Ubuntu: the package chromium)." >&2; exit 1; }

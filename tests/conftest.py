@@ -22,7 +22,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
-FEW, ONE_OF = 8, 6  # cases of a test that all run for a change; of those beyond, one of six
+FEW, ONE_OF = 6, 8  # cases of a test that all run for a change; of those beyond, one of eight
 
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)

@@ -163,8 +163,8 @@ def test_every_command_is_interrupted_here() -> None:
     assert set(COMMANDS) == {one.name for one in app.registered_commands}
 
 
-@pytest.mark.parametrize("name", ["fit", *(pytest.param(name, marks=NIGHT) for name in COMMANDS if name != "fit")])
-@pytest.mark.every
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.night
 def test_a_command_ends_at_a_random_moment(name: str, folder: Path) -> None:
     draw = random.Random(None if MOMENTS else crc32(name.encode()))
     before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
@@ -221,6 +221,7 @@ def test_a_call_of_lapack_that_takes_minutes(number: int, folder: Path) -> None:
         assert last_line(process, number).endswith("nothing was written")
 
 
+@pytest.mark.night
 def test_a_second_signal_ends_a_command_at_once(folder: Path) -> None:
     late = f"from adaline import interrupts\ninterrupts.ENDED = 10 * {PATIENCE}"
     with running("summary", "m.adaline", code=stuck("adaline.cli.summary.run_summary") + "\n" + late) as process:

@@ -642,6 +642,7 @@ def test_a_worker_is_killed_in_each_pass_and_one_added(tmp_path: Path, monkeypat
     assert state(here) == state(there)
 
 
+@pytest.mark.night
 def test_workers_with_another_version_are_refused(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adaline.__version__", "0.0")
     with pytest.raises(InvalidParameter, match=r"and this process adaline 0\.0: install the same on all"):
