@@ -1,9 +1,9 @@
 """Property tests are never timed, and under CI draw the same examples on every run. Which tests run when.
 
-`make night` runs all. `make test` leaves out what is marked `night`: tests that say so themselves, and of a test of many
-cases all but a cover of them (`covering`), unless it is marked `every`. `make quick` leaves out what is marked `slow`
-too: tests that say so themselves, and of several cases all but half the square root of their number, so that every
-law of every area is still held against some of its registry.
+`make night` runs all. `make test` leaves out what is marked `night`: tests that say so themselves, and of a test of
+many cases all but a cover of them (`covering`), unless it is marked `every`. `make quick` leaves out what is marked
+`slow` too: tests that say so themselves, and of several cases all but half the square root of their number, so that
+every law of every area is still held against some of its registry.
 """
 
 import gc
@@ -133,10 +133,9 @@ def covering(name: str, cases: Sequence[tuple[str, ...]]) -> set[int]:
     first, seen, kept = crc32(name.encode()) % len(cases), set(), set()
     for number in (*range(first, len(cases)), *range(first)):
         values = {(axis, re.split(r"[({\[ ]", value)[0]) for axis, value in enumerate(cases[number])}
-        if len(cases[number]) > 1 or "(" in cases[number][0]:
-            if not values <= seen:
-                kept.add(number)
-                seen |= values
+        if (len(cases[number]) > 1 or "(" in cases[number][0]) and not values <= seen:
+            kept.add(number)
+            seen |= values
     rest = [number for number in range(len(cases)) if number not in kept]
     more = max(count - len(kept), 0)
     return kept | {rest[(first + i * len(rest) // more) % len(rest)] for i in range(more)}
