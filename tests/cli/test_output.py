@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from rich.console import Console
 
+from adaline import interrupts
+from adaline.cli.compare import _live_row
 from adaline.cli.output import LiveTable
+from adaline.comparison.compare import INTERRUPTED, Comparison, compare_request
+from tests.cli.command_line import Shell, written
 
 COLUMNS = {"system": "system", "error": "RMSE", "seconds": "fit", "certificate": "certificate"}
 ROWS: list[dict[str, Any]] = [
@@ -74,3 +79,26 @@ def test_a_terminal_is_as_it_was_after_an_interrupt(monkeypatch: pytest.MonkeyPa
             written += part.decode()
     os.close(main)
     assert written.rindex("\x1b[?25h") > written.rindex("\x1b[?25l")  # the cursor is shown again
+
+
+def test_a_comparison_that_is_interrupted_shows_what_it_has_and_why_systems_failed(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown, rows = [], []
+
+    def interrupted(*given: Any) -> Comparison:
+        shown.append(interrupts.current._results.show())  # type: ignore[union-attr]
+        found = compare_request(*given)
+        given[-1](lambda: replace(found, notes=(f"{INTERRUPTED} the end",)))
+        shown.append(interrupts.current._results.show())  # type: ignore[union-attr]
+        for change in ({}, {"certificate": None}, {"certificate": None, "failure": "too hard"}):
+            rows.append(_live_row(replace(found.results[0], **change), found.measure)["certificate"])
+        return replace(found, notes=(f"{INTERRUPTED} the end",))
+
+    monkeypatch.setattr("adaline.cli.compare.compare_request", interrupted)
+    lines = ["x,y", *(f"{i},{i + i % 3}" for i in range(30))]
+    done = shell(
+        "compare", written(lines, "t.csv"), "-t", "y", "--systems", "LinearRegression", "--folds", "2", "--json"
+    )
+    assert (shown, rows) == ([False, True], ["solved, 16.0 digits", "", "too hard"])
+    assert done.out.count('"interrupted": true') == 2  # of the thread that ends the command, and of the command
