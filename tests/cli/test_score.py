@@ -190,6 +190,17 @@ def test_rows_without_a_target_or_a_prediction_are_left_out(policy: str, shell: 
     assert "can predict no row of none.csv: unseen levels of c" in said
 
 
+@pytest.mark.parametrize("target", ["y", "z"])
+def test_rows_whose_target_is_no_number_are_left_out(target: str, shell: Shell) -> None:
+    shell.fit(["x,y", "1,2", "2,4.5", "3,5", "4,7.5"])
+    columns = "x,y,z" if target == "y" else "x,z,y"
+    written([columns, "1,2,2", "2,4,4", "3,oops,none", "4,8,8"], "new.csv")
+    asked = () if target == "y" else ("--target", target)
+    done = shell.good("score", "m.adaline", "new.csv", "--json", *asked)
+    assert f"1 of 4 rows is left out: non-numeric value of {target} in line 4 (1)" in done.err
+    assert (done.json["rows"], done.json["targets"][0]["target"]) == (3, target)
+
+
 def test_classes_are_printed_as_the_table_has_them(shell: Shell) -> None:
     shell.fit(["x,y", *(f"{i % 7},{int(i % 7 > 3)}" for i in range(30))])
     done = shell.good("score", "m.adaline", "old.csv")
