@@ -1,7 +1,8 @@
-"""Servers and commands as processes: `python -m tests.serve.processes FOLDER KILLS SEED`.
+"""Learners, servers and commands as processes: `python -m tests.serve.processes FOLDER KILLS SEED`.
 
-Each is forked from this one, so that nothing is imported again: so many servers are killed under load, a service with
-two workers learns, predicts and drains, and `adaline learn -` is terminated. A line is printed of each.
+Each is forked from this one, so that nothing is imported again: so many learners and so many servers are killed under
+load, a service with two workers learns, predicts and drains, and `adaline learn -` is terminated. A line is printed of
+each.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from adaline.cli import main
 from adaline.serve import app
 from adaline.serve.server import Address
 from adaline.serve.workers import run_workers
-from tests.serve import server_faults
-from tests.serve.server_faults import ask, same
+from tests.serve import faults, server_faults
+from tests.serve.faults import same
+from tests.serve.server_faults import ask
 
 ROWS = np.random.default_rng(0).normal(size=(400, 3))
 
@@ -179,6 +181,8 @@ if __name__ == "__main__":
     folder, (kills, seed) = Path(sys.argv[1]), map(int, sys.argv[2:])
     print(learn_until_terminated(folder))
     print(serve_by_workers(folder), flush=True)
+    began = time.monotonic()
+    print(f"{kills} learners: {faults.main(folder, kills, seed)} batches, {time.monotonic() - began:.0f} s", flush=True)
     began = time.monotonic()
     known = server_faults.main(folder / "server", kills, seed)
     changes = ", ".join(f"{count} {kind}" for kind, count in sorted(known.changes.items()))

@@ -14,13 +14,12 @@ import random
 import signal
 import time
 from collections import Counter
-from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from threading import Thread
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,7 +31,7 @@ from adaline.serve import models as models_module
 from adaline.serve.learner import CHAMPION, replayed
 from adaline.serve.server import Address, serve
 from adaline.serve.snapshots import PREPARED, Snapshot, SnapshotFolder
-from tests.serve.faults import BLOCK, check_rows, rows_of_batch, tear_log
+from tests.serve.faults import BLOCK, check_rows, continued, forked, rows_of_batch, same, tear_log
 
 CLIENTS, RIVAL = 3, "rival"
 SNAPSHOT_ROWS = 300
@@ -45,11 +44,6 @@ def version(number: int) -> Any:
     return made.fit(rows[:, :-1], rows[:, -1])
 
 
-def same(one: Any, two: Any) -> bool:
-    """Whether two models have the same weights, to the bit."""
-    return bool(one.coef_.tobytes() == two.coef_.tobytes() and one.intercept_ == two.intercept_)
-
-
 class Begun(NamedTuple):
     """A model that took its place after so many rows of the journal, as the snapshot of this number."""
 
@@ -59,11 +53,7 @@ class Begun(NamedTuple):
 
     def after(self, rows: Any) -> Any:
         """Return the model with the rows of the journal, (n, D + 1), since then."""
-        new, model = rows[self.rows :], deepcopy(self.model)
-        size = BLOCK if isinstance(model, Ridge) else max(len(new), 1)
-        for block in (new[first : first + size] for first in range(0, len(new), size)):
-            model.partial_fit(block[:, :-1], block[:, -1])
-        return model
+        return continued(self.model, rows[self.rows :])
 
 
 @dataclass
@@ -117,24 +107,17 @@ class Known:
 def serving(folder: Path) -> tuple[int, int]:
     """Begin a server; return its process and its port."""
     listening = Address(port=0).bound()
-    port, child = listening.getsockname()[1], os.fork()
-    if child == 0:
-        try:
-            run(folder, listening)
-        except BaseException as error:
-            os.write(2, f"{error!r}\n".encode())
-        os._exit(1)
+    port, child = listening.getsockname()[1], forked(run, folder, listening)
     listening.close()
     return child, port
 
 
-def run(folder: Path, listening: Any) -> NoReturn:
+def run(folder: Path, listening: Any) -> None:
     """Serve until the end."""
     models_module.Learner = partial(Learner, snapshot_rows=SNAPSHOT_ROWS)  # type: ignore[misc, assignment]
     rivals = {RIVAL: load(folder / "rival.adaline")}
     service = app([folder / "m.adaline"], learn=True, journal=folder / "journal", challengers=rivals)
     serve(service, [listening], Address())
-    os._exit(0)
 
 
 def ask(connection: HTTPConnection, method: str, path: str, body: Any = None) -> tuple[int, bytes]:

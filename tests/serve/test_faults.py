@@ -25,12 +25,12 @@ SEED = os.environ.get("ADALINE_SEED", "0")
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked, which this system cannot")
 @pytest.mark.parametrize("kills", [int(MANY)] if MANY else [2, pytest.param(8, marks=pytest.mark.night)])
-def test_killed_servers_lose_nothing_that_they_acknowledged(tmp_path: Path, kills: int) -> None:
+def test_killed_learners_and_servers_lose_nothing_that_they_acknowledged(tmp_path: Path, kills: int) -> None:
     command = [sys.executable, "-m", "tests.serve.processes", str(tmp_path), str(kills), SEED]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120 + 10 * kills, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240 + 10 * kills, check=False)
     assert done.returncode == 0, done.stderr
     print(done.stdout)
-    assert [int(count) > 0 for count in re.findall(r"(\d+) batches", done.stdout)] == [True]
+    assert [int(count) > 0 for count in re.findall(r"(\d+) batches", done.stdout)] == [True, True]
     for told in ("workers predicted by what another process learned", "terminated has learned what it read"):
         assert told in done.stdout
 
