@@ -31,6 +31,7 @@ def loss(model: LogisticRegression, x: Array, y: Array, weight: Array) -> float:
 def test_losses_of_the_path_are_those_of_refits(classes: int) -> None:
     x, y, weight = rows(1200, classes)
     model = LogisticRegression(penalty="auto", folds=4).fit(x, y, weight)
+    assert model.path_["penalties"][0] == pytest.approx(10 * weight.sum())
     fold = fold_of(0, len(y), 4)
     for i in (0, 3, 6, len(model.path_["values"]) - 1):
         total = 0.0

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from adaline import KeslerPerceptron, Perceptron, Pocket, Status, open_table
 from adaline.fits import separation
+from adaline.sources import ArraySource
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -98,3 +99,15 @@ def test_a_question_that_costs_too_much_is_left_open(monkeypatch: pytest.MonkeyP
             patch.setattr(separation, limit, 2)
             advice = Perceptron(epochs=2).fit(*XOR).certificate_.advice
             assert "perhaps no plane separates the classes (adaline.separability decides that)" in advice
+
+
+@pytest.mark.parametrize("machines", [1, 3])
+def test_leads_are_those_of_each_row_over_its_rivals(machines: int) -> None:
+    rng = np.random.default_rng(machines)
+    X, own, weight = rng.normal(size=(30, 2)), rng.integers(0, max(machines, 2), 30), np.arange(30) % 5 / 4
+    theta = rng.normal(size=(machines, 3))
+    z = np.column_stack([np.ones(30), X]) @ theta.T
+    z = np.column_stack([-z / 2, z / 2]) if machines == 1 else z
+    rivals = [z[i, own[i]] - z[i, j] for i in range(30) if weight[i] for j in range(z.shape[1]) if j != own[i]]
+    found = separation._leads(ArraySource(X, own[:, None].astype(float), weight), theta)
+    np.testing.assert_allclose(found, (min(rivals), max(rivals)), rtol=1e-12)
