@@ -13,7 +13,7 @@ from scipy import special
 
 from adaline import kernels
 from adaline.block import Block, Shape
-from adaline.errors import InvalidData
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.links import LINKS, Power, name_of
 from adaline.losses import FAMILIES, LOSSES, CustomLoss, Huber, Linked, Loss, NegativeBinomial, Quantile, Tukey, Tweedie
 from adaline.losses.ordinal import CUMULATIVE_LINKS, Ordinal
@@ -181,6 +181,12 @@ def test_targets_are_checked(loss: Loss) -> None:
     for one in bad:
         with pytest.raises(InvalidData, match="row 1"):
             loss.check(np.array([[good[-1]], [one]]))
+
+
+@pytest.mark.parametrize("shape", [True, 0, -1.0, np.inf, np.nan, "two", None])
+def test_what_is_no_shape_of_a_negative_binomial(shape: Any) -> None:
+    with pytest.raises(InvalidParameter, match="shape must be a positive number or 'auto'"):
+        NegativeBinomial(shape)
 
 
 MEANS: dict[str, Any] = {
