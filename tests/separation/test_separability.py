@@ -13,8 +13,13 @@ import pytest
 from scipy import sparse
 
 from adaline import open_table
+from adaline.block import Block
 from adaline.errors import InvalidData
+from adaline.separation import survey
 from adaline.separation.budget import Budget, Undecided
+from adaline.separation.contests import Contests
+from adaline.separation.decision import _Working
+from adaline.separation.exact import complement, whole
 from adaline.separation.separability import decide_jointly, is_separable, separability
 from adaline.separation.verdict import Combination, ManyClasses, ProofFailed, Separability
 from adaline.sources.array import ArraySource, SparseSource
@@ -106,6 +111,24 @@ def test_proof_is_exact_and_small() -> None:
         assert sum(value * side * Fraction(x) for value, side, x in terms) == 0
 
 
+@pytest.mark.parametrize(("t", "overlap"), [([0, 1, 0], True), ([0, 0, 1], False)])
+def test_contests_that_add_up_to_zero_with_both_signs_are_no_overlap(t: list[int], overlap: bool) -> None:
+    source = ArraySource(np.array([[0.0], [1.0], [2.0]]), np.array(t, dtype=float)[:, None])
+    contests = Contests(source, [0, 1], 2, survey.Survey.of(source, 2).scaling([0, 1]), Budget(1e9))
+    room = complement(np.empty((0, 2), dtype=object), 2)
+    found = _Working(contests, room, contests.sweep(whole(np.ones(2)), 9).lowest)._overlap(np.arange(3))
+    assert (found is not None) == overlap
+    assert found is None or sorted(found.share) == [1, 1, 2]
+
+
+def test_extremes_on_a_device_are_those_of_the_host() -> None:
+    rng = np.random.default_rng(0)
+    classes, weight = rng.integers(0, 3, (30, 1)).astype(float), np.arange(30) % 4 / 2
+    block = Block(rng.normal(size=(30, 2)), classes, weight)
+    for count in (3, 4):  # the last of four has no rows
+        np.testing.assert_array_equal(survey._extremes_on_device(block, count), survey._extremes(block, count))
+
+
 def test_quasi_has_both_proofs_and_names_the_rows_on_the_plane() -> None:
     found = ask(BESIDE, [0, 0, 1, 1, 0, 1])
     assert found.on_plane.tolist() == [0, 1, 2, 3]
@@ -146,6 +169,8 @@ def test_kinds_of_input(tmp_path: Path) -> None:
         separability(np.concatenate([X, X[:1]]), [*t, -t[0]], sample_weight=weight),
     ):
         np.testing.assert_array_equal(found.coef, wanted)
+    only = separability([[0.0], [1.0], [3.0], [4.0], [2.0]], list("aabbc"), sample_weight=[1, 1, 1, 1, 0])
+    assert isinstance(only, Separability)
     assert ask(sparse.csr_array(X), labels).separable
     assert ask(X.astype(np.float32), t).verify()
     frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": ["red", "red", "blue", "blue"]})
