@@ -7,6 +7,8 @@ import pytest
 
 from adaline.kernels import native
 from adaline.solvers.absorb import levels
+from adaline.solvers.absorb.absorb import rank_of
+from adaline.sources.tables.effects import Levels
 
 pytestmark = pytest.mark.skipif(native is None, reason="there are no native kernels")
 
@@ -82,10 +84,11 @@ def test_parts_of_a_graph() -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_factors_of_graphs(weighted: bool) -> None:
+@pytest.mark.parametrize("rows", [45, 200])
+def test_factors_of_graphs(weighted: bool, rows: int) -> None:
     rng = np.random.default_rng(4)
-    given = np.stack([rng.integers(0, 30, 200), 30 + rng.integers(0, 12, 200)]).astype(np.int32)
-    weight = rng.uniform(0.0, 2.0, 200) if weighted else None
+    given = np.stack([rng.integers(0, 30, rows), 30 + rng.integers(0, 12, rows)]).astype(np.int32)
+    weight = rng.uniform(0.0, 2.0, rows) if weighted else None
     found, expected = native.level_factor(given, 43, weight), levels.level_factor_reference(given, 43, weight)
     for one, other in zip(found, expected, strict=True):
         assert np.allclose(one, other, rtol=1e-12)
@@ -94,6 +97,18 @@ def test_factors_of_graphs(weighted: bool) -> None:
     native.level_precondition(solved, *found)
     levels.level_precondition_reference(wanted, *expected)
     assert np.allclose(solved, wanted, rtol=1e-10, atol=1e-12)
+
+
+def test_rows_without_weight_have_no_rank() -> None:
+    one, two = (
+        Levels(name, np.array(own, dtype=np.int32), np.arange(3))
+        for name, own in (("a", [0, 1, 0, 1, 2]), ("b", [0, 0, 1, 1, 2]))
+    )
+    weight = np.array([1.0, 2.0, 1.0, 0.5, 0.0])
+    assert rank_of([one], None) == rank_of([two], None) == (3, True)
+    assert rank_of([one], weight) == (2, True)
+    assert rank_of([one, two], None) == (4, True)
+    assert rank_of([one, two], weight) == (3, True)
 
 
 def test_the_factor_of_a_tree_is_exact() -> None:

@@ -10,6 +10,7 @@ import pytest
 from adaline import RobustRegression
 from adaline.block import Block
 from adaline.solvers.robust import quantile
+from adaline.solvers.robust.m_estimation import _secant
 from adaline.solvers.robust.quantile import solve_program
 from adaline.solvers.robust.scales import HuberScale, Mad, RankedScale, median, middle_of, scale_by_passes
 from adaline.sources import ArraySource
@@ -96,3 +97,11 @@ def test_duals_of_many_ties_satisfy_their_equations() -> None:
     X = rng.integers(0, 2, (400, 3)).astype(float)
     proof = RobustRegression(loss="absolute").fit(X, rng.integers(0, 2, 400)).certificate_
     assert proof.gap <= 1e-10 * proof.objective
+
+
+def test_the_next_scale_is_where_the_line_through_two_of_them_stays() -> None:
+    assert _secant([(1.0, 2.0)]) == 2.0
+    assert _secant([(1.0, 2.0), (1.5, 2.2)]) == pytest.approx(1.5 + 0.7 / 0.6, rel=1e-14)
+    assert _secant([(1.0, 2.0), (1.5, 2.0)]) == 2.0
+    assert _secant([(1.0, 2.0), (1.5, 2.45)]) == 2.45  # too steep to say
+    assert _secant([(1.0, 2.0), (1.5, 2.44)]) == 2.44  # beyond twice the scale

@@ -16,6 +16,8 @@ from adaline.losses import Poisson
 from adaline.penalties import RidgePenalty
 from adaline.solvers.smooth import choose
 from adaline.solvers.smooth.duality_gap import Planes
+from adaline.solvers.smooth.lbfgs import low_contrasts
+from adaline.solvers.smooth.near_columns import nearly_dependent
 from adaline.solvers.smooth.newton import newton
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources.array import ArraySource
@@ -88,11 +90,44 @@ def test_groups_of_classes_take_few_passes() -> None:
 
 
 @pytest.mark.usefixtures("no_matrix")
+def test_under_a_penalty_more_columns_than_rows_have_full_rank() -> None:
+    x = np.random.default_rng(0).normal(size=(10, 30))
+    assert LogisticRegression(penalty=1.0).fit(x, np.arange(10) % 2).certificate_.rank == 30
+
+
+@pytest.mark.usefixtures("no_matrix")
 def test_matrices_of_contrasts_are_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = made()
     for numbers, solver in ((5 * 5**2, "each machine"), (5 * 5**2 - 1, "diagonal")):  # of 3 machines and 2 contrasts
         monkeypatch.setattr(choose, "BLOCKS", numbers)
         assert solver in LogisticRegression(penalty=1.0, tol=1e-3).fit(x, y).certificate_.solver
+
+
+def test_groups_of_machines_are_the_contrasts_that_curve_little() -> None:
+    share = np.array([[3.0, 1.0, 0.001, 0.001], [1.0, 2.0, 0.001, 0.001], [0.001, 0.001, 1.0, 4.0]])
+    between = np.vstack([share, [0.001, 0.001, 4.0, 1.0]]) * (1 - np.eye(4))
+    found = low_contrasts(np.diag(between.sum(axis=0)) - between)
+    assert found.shape == (1, 4)
+    np.testing.assert_allclose(found * np.sign(found[0, 0]), [[0.5, 0.5, -0.5, -0.5]], atol=0.02)
+    assert low_contrasts(np.zeros((3, 3))).shape == (0, 3)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_bounds_of_errors_are_in_raw_units_what_errors_can_add_up_to(intercept: bool) -> None:
+    x, _ = made(60)
+    problem = build_problem(ArraySource(x, x[:, :1] ** 2), Poisson(), 1, intercept, RidgePenalty(0.0, np.ones(4)))
+    error = np.random.default_rng(0).uniform(0.5, 1.0, (1, 5))
+    each = np.abs([problem.to_raw(row[None]) for row in np.diag(error[0])])
+    np.testing.assert_allclose(problem.errors_to_raw(error), each.sum(axis=0), rtol=1e-13)
+
+
+@pytest.mark.parametrize(("mean", "near"), [(0.0, True), (1e12, False)])
+def test_what_rounding_leaves_of_a_column_far_out_is_no_column_of_its_own(mean: float, near: bool) -> None:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=(200, 1))
+    x = np.hstack([a, a + 1e-3 * rng.normal(size=(200, 1))]) + mean
+    problem = build_problem(ArraySource(x, np.ones((200, 1))), Poisson(), 1, True, RidgePenalty(0.0, np.ones(2)))
+    assert (nearly_dependent(problem) is not None) == near
 
 
 def test_planes_that_overflow_prove_nothing_and_do_no_harm() -> None:

@@ -25,6 +25,7 @@ def test_negative_curvature_is_turned_round() -> None:
     assert none.rank == 0
     assert none.null.shape == (2, 2)
     np.testing.assert_array_equal(none.solve(np.array([1.0, 2.0])), [0.0, 0.0])
+    assert none.unseen(np.array([[1.0, -2.0]])) == pytest.approx(5.0, rel=1e-12)
 
 
 def test_where_curvature_is_rounding_it_is_that_of_the_penalty() -> None:
