@@ -103,6 +103,15 @@ def test_a_nearly_singular_matrix_goes_to_the_general_solver() -> None:
     )
 
 
+def test_sums_that_hold_their_digits_are_not_refined(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = windowed([1.0], 4)
+    moments = source.sum(Moments, centred=False)
+    for small, how in ((1e6, ", refined"), (0.0, "")):
+        monkeypatch.setattr(choose, "SMALL", small)
+        proof = solve_wiener(source, moments, 0.0).solution.certificate
+        assert proof.solver == "Toeplitz equations (Levinson)" + how
+
+
 def test_silence_has_the_zero_filter() -> None:
     source = SignalSource(np.zeros((20, 1)), np.ones((22, 1)), (3,))
     fit = solve_wiener(source, source.sum(Moments, centred=False), 0.0)

@@ -136,13 +136,14 @@ def test_ridge_is_the_same_in_the_dual_and_the_primal(
     system = Ridge(penalty=penalty, fit_intercept=fit_intercept)
     primal = system.fit(rows, Y, sample_weight=weight)
     assert "dual" not in primal.certificate_.solver
-    coef, chosen, noise = primal.coef_, primal.penalty_, primal.noise_variance_
+    coef, chosen, noise, proof = primal.coef_, primal.penalty_, primal.noise_variance_, primal.certificate_
     monkeypatch.setattr(choose, "WIDE_COLUMNS", 0)
     dual = system.fit(rows, Y, sample_weight=weight)
     assert dual.certificate_.solver.startswith("dual")
     np.testing.assert_allclose(dual.penalty_, chosen, rtol=1e-6)
     np.testing.assert_allclose(dual.coef_, coef, rtol=0, atol=1e-7 * np.abs(coef).max())
     np.testing.assert_allclose(dual.noise_variance_, noise, rtol=1e-6)
+    assert dual.certificate_.objective == pytest.approx(proof.objective, rel=1e-6)
 
 
 def test_ridge_by_lsmr_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,6 +155,8 @@ def test_ridge_by_lsmr_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     lsmr = system.fit(X, y)
     assert lsmr.certificate_.solver.startswith("LSMR")
     np.testing.assert_allclose(lsmr.coef_, dual, rtol=0, atol=1e-11 * np.abs(dual).max())
+    digits = lsmr.certificate_.digits
+    assert system.fit(X, 2.0**40 * y).certificate_.digits == pytest.approx(digits, abs=0.1)
 
 
 @pytest.mark.slow
