@@ -6,6 +6,7 @@ import csv
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -338,14 +339,15 @@ def test_all_folds_take_one_read() -> None:
 
 
 @pytest.mark.parametrize("classes", [2, 4])
-def test_folds_of_few_rows_of_classes_are_those_of_fits_alone(classes: int) -> None:
+@pytest.mark.parametrize("mix", [1.0, 0.3])
+def test_folds_of_few_rows_of_classes_are_those_of_fits_alone(classes: int, mix: float) -> None:
     rng = np.random.default_rng(4)
     X = rng.normal(size=(60, 3)) * [1.0, 1e3, 1e-3] + [0.0, 5e3, 1.0]
     z = X[:, 0] + 0.7 * rng.normal(size=60)
     y = np.digitize(z, np.quantile(z, np.arange(1, classes) / classes))
     y[0] = y[0] if classes == 2 else 9  # a class of one row: without its fold there is none
     fold, weight = np.arange(60) % 3, rng.integers(1, 3, 60).astype(float)
-    system = ElasticNet(loss="logistic", points=8)
+    system = ElasticNet(loss="logistic", mix=mix, points=8)
     fits = system._fit_folds(X, y, weight, fold, {})
     assert fits is not None
     for kept, one in zip([fold >= 0, *(fold != k for k in range(3))], [fits.whole, *fits.without], strict=True):
@@ -400,6 +402,7 @@ def test_gaps_of_quantiles_are_in_the_units_of_the_targets(unit: float) -> None:
     corners, machine = options.corners(5.0 * nets.size, nets.scale > 0), nets.machines[0]
     nets.solve(corners, corners, np.zeros(4), 0.0)
     assert nets.proof(corners, np.zeros(4), 1e-7).status is Status.SOLVED
+    assert not machine._enough(1e-3 * machine.objective(corners), machine.objective(corners))
     e, machine.e = machine.e, machine.e + 1e-11  # no plane that is level in the intercept
     assert machine._gap(corners) >= 0.99e-11 * 40 * abs(machine.theta[0]) > 0
     machine.e, machine.theta = e, 1.01 * machine.theta
@@ -518,6 +521,9 @@ def test_what_all_classes_share_is_the_median() -> None:
     free = LogisticRegression().fit(X, labels)
     model = ElasticNet(loss="softmax", l1=1e-15).fit(X, labels)
     np.testing.assert_array_equal(np.median(model.coef_, axis=0), 0.0)
+    problem = SimpleNamespace(loss=SimpleNamespace(coupled=True), ridge=np.array([0.0, 1.0]), to_raw=np.array)
+    found = elastic_path.raw_weights(problem, np.array([[3.0, 1.0, 1.0], [1.0, 4.0, 2.0], [2.0, 2.0, 4.0]]))
+    np.testing.assert_array_equal(found, [[1.0, -1.0, 1.0], [-1.0, 2.0, 2.0], [0.0, 0.0, 4.0]])
     np.testing.assert_allclose(model.coef_ - model.coef_.mean(axis=0), free.coef_ - free.coef_.mean(axis=0), rtol=1e-6)
 
 
@@ -541,6 +547,7 @@ def test_few_rows_that_are_held_give_what_sums_over_them_do(loss: str, monkeypat
     assert held.certificate_.status is sums.certificate_.status is Status.SOLVED
     np.testing.assert_allclose(held.path_["coef"], sums.path_["coef"], rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(held.path_["values"], sums.path_["values"], rtol=1e-6)
+    assert held.certificate_.passes == pytest.approx(sums.certificate_.passes, rel=0.2)
     np.testing.assert_allclose(held.coef_, sums.coef_, rtol=1e-9)
 
 

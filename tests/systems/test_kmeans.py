@@ -14,6 +14,7 @@ from sklearn.datasets import load_iris
 
 from adaline import KMeans, Status
 from adaline.errors import InvalidParameter
+from adaline.solvers.clusters.starts import k_means_plus_plus
 
 Array = NDArray[Any]
 
@@ -97,6 +98,13 @@ def test_spread_out_starts_beat_random_ones_and_more_starts_are_never_worse() ->
     one, many = (KMeans(n_clusters=8, init="random", n_init=n).fit(X) for n in (1, 12))
     assert many.inertia_ <= one.inertia_
     assert "best of 12 starts" in many.certificate_.solver
+
+
+def test_a_start_is_any_row_with_weight() -> None:
+    rows, weight = np.array([[0.0], [0.0], [0.0], [1.0]]), np.array([1.0, 2.0, 1.0, 0.5])
+    for seed in range(8):
+        found = k_means_plus_plus(rows, weight, 2, np.random.default_rng(seed))
+        assert sorted(found.ravel()) == [0.0, 1.0]
 
 
 def test_far_from_zero() -> None:

@@ -6,6 +6,7 @@ import pickle
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from adaline import LMS, AdalineWarning, LeastSquaresClassifier, LinearRegressio
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.kernels import native
+from adaline.solvers.epochs.sweep import _settled
 from adaline.storage import save
 from adaline.systems import SYSTEMS, OnlineSystem
 from tests.cases import Case, cases
@@ -504,3 +506,18 @@ def test_batch_steps_of_single_rows_say_that_no_column_varies() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.partial_fit(X, y)
+
+
+def test_epochs_settle_where_their_loss_changes_by_the_share_asked_for() -> None:
+    four, two, none = (SimpleNamespace(loss=loss, energy=8.0) for loss in (4.0, 2.0, 0.0))
+    for tallies, tol, expected in (
+        ([two], 1.0, False),
+        ([two, two], 0.0, True),
+        ([two, two], -1.0, False),
+        ([four, two], 0.5, True),
+        ([four, two], 0.49, False),
+        ([two, four], 1.0, True),
+        ([none], 0.0, True),
+        ([none], -1.0, False),
+    ):
+        assert _settled(tallies, tol) is expected

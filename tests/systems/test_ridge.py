@@ -298,6 +298,9 @@ def test_coefficients_of_zero_or_more(make: Any) -> None:
     assert (w >= 0).all()
     assert (w == 0).any()
     np.testing.assert_allclose(g[w > 0], 0.0, atol=1e-9)
+    steep = model.certificate_.gradient
+    assert steep > 0
+    assert make().fit(X, 2.0**30 * Y).certificate_.gradient == pytest.approx(2.0**30 * steep, rel=0.5)
     assert g[w == 0].min() > -1e-9
     assert model.certificate_.gap < 1e-20
     assert model.certificate_.status is Status.SOLVED
