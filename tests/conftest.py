@@ -2,12 +2,10 @@
 
 `make night` runs all. `make test` leaves out what is marked `night`: tests that say so themselves, and of a test of
 many cases all but a cover of them (`covering`), unless it is marked `every`. `make quick` leaves out what is marked
-`slow` too: tests that say so themselves, and of several cases all but half the square root of their number, so that
-every law of every area is still held against some of its registry.
+`slow` too: tests that say so themselves, of a law over a registry all cases but one, and most other tests.
 """
 
 import gc
-import math
 import os
 import re
 import shutil
@@ -23,6 +21,10 @@ from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
 FEW, ONE_OF = 6, 8  # cases of a test that all run for a change; of those beyond, one of eight
+LAW, ONE_TEST_OF = (
+    16,
+    8,
+)  # cases from which on a test is quick in one of them; of those with fewer, one of eight is quick
 
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
@@ -93,7 +95,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             range(len(own)) if own[0].get_closest_marker("every") else covering(name, [_values(item) for item in own])
         )
         quick = [own[number] for number in kept if own[number].get_closest_marker("night") is None]
-        few = {quick[number].nodeid for number in kept_cases(name, len(quick))} if quick else set()
+        few = {quick[number].nodeid for number in quick_cases(name, len(quick))}
         for number, item in enumerate(own):
             if number not in kept:
                 item.add_marker(pytest.mark.night)
@@ -115,10 +117,10 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def kept_cases(name: str, cases: int) -> set[int]:
-    """Return which cases of a test are quick: half the square root of their number, and at least one."""
-    count, first = max(1, math.isqrt(cases) // 2), crc32(name.encode())
-    return {(first + i * cases // count) % cases for i in range(count)}
+def quick_cases(name: str, cases: int) -> set[int]:
+    """Return which cases of a test are quick: one of a law over a registry, and of one other test of eight."""
+    drawn = crc32(name.encode())
+    return {drawn % cases} if cases >= LAW or cases and drawn % ONE_TEST_OF == 0 else set()
 
 
 def covering(name: str, cases: Sequence[tuple[str, ...]]) -> set[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from tests.conftest import FEW, covering, kept_cases
+from tests.conftest import FEW, LAW, covering, quick_cases
 
 
 def test_a_cover_has_every_value_of_each_axis_and_is_small() -> None:
@@ -23,5 +23,9 @@ def test_settings_of_one_system_are_one_value_and_few_cases_all_run() -> None:
     assert covering("a law", cases[:FEW]) == set(range(FEW))
 
 
-def test_a_quick_run_keeps_a_case_of_every_test() -> None:
-    assert [len(kept_cases("a law", cases)) for cases in (1, 2, 15, 16, 100)] == [1, 1, 1, 2, 5]
+def test_a_quick_run_keeps_a_case_of_every_law_and_some_other_tests() -> None:
+    assert all(len(quick_cases(f"law {number}", LAW)) == 1 for number in range(50))
+    few = [quick_cases(f"test {number}", 3) for number in range(1000)]
+    assert 60 < sum(map(len, few)) < 240
+    assert set().union(*few) == {0, 1, 2}
+    assert quick_cases("test", 0) == set()
