@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import adaline
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources import array as arrays
 from adaline.sources.array import ArraySource, OpenedArray
+from adaline.sources.streamed import _Place
 from adaline.sums import ClassMoments, Objective, Point, Spread, View
 
 Array = NDArray[Any]
@@ -74,6 +76,14 @@ def test_sums_of_blocks_on_a_device_are_those_of_the_array(order: str, monkeypat
         np.testing.assert_allclose(found.sum(Spread).mean, sought.sum(Spread).mean, rtol=1e-13)
         got, wanted = (one.sum(ClassMoments, classes=2).within() for one in (found, sought))
         np.testing.assert_allclose(got.first_hi, wanted.first_hi, rtol=1e-13)
+
+
+@pytest.mark.parametrize("locked", [(0, 0), (0, 8000), (1024, 7168), (4096, 8000)])
+def test_pages_that_are_not_locked_are_copied_too(locked: tuple[int, int]) -> None:
+    torch = pytest.importorskip("torch")
+    place = _Place(torch.device("cpu"), SimpleNamespace(of=lambda array: locked))  # type: ignore[arg-type]
+    for array in (X[:250], X[250:500]):
+        np.testing.assert_array_equal(place._sent("x", array).numpy(), array)
 
 
 def test_fits_to_rows_that_are_streamed_to_a_device(tmp_path: Path) -> None:
