@@ -11,10 +11,12 @@ import sys
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -40,6 +42,7 @@ from adaline.cli import main
 from adaline.coding import Coding
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, MissingValues, UnreadableTable
 from adaline.sources import Source
+from adaline.sources.engines import spark
 from adaline.sources.engines.base import Here
 from adaline.sources.tables import batches
 from adaline.sources.tables import source as table_module
@@ -280,6 +283,24 @@ def test_effects_of_more_rows_than_a_cluster_sends_are_refused(tmp_path: Path, m
     monkeypatch.setattr("adaline.sources.tables.effects.SENT", 3000)
     with pytest.raises(InvalidData, match=r"at most 3,000 numbers, not 700 rows of 5: .* without cluster="):
         LinearRegression().fit(table)
+
+
+def test_outputs_of_a_task_of_spark_have_the_numbers_of_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    def outputs(work: bytes, numbers: Any, tables: Any, threads: int) -> Any:
+        return np.array([table["x"].to_numpy() for table in tables]).ravel() + 0.5
+
+    monkeypatch.setattr(spark, "run_work", outputs)
+    tables = [pa.table({"x": [1.0, 2.0]}), pa.table({"x": [4.0, 3.0]})]
+    found = spark._column_table(b"", 1, [(0, 7), (1, 9)], tables)
+    assert found.to_pydict() == {"row": [7, 8, 9, 10], "prediction": [1.5, 2.5, 4.5, 3.5]}
+    assert spark._schema(b"", 1, ([None, (1, 9)], tables)) == found.schema  # type: ignore[arg-type]
+    assert spark._schema(b"", 1, ([None, None], tables)) is None  # type: ignore[arg-type]
+
+
+def test_files_of_executors_on_one_machine() -> None:
+    for hosts, alone in (("aa", True), ("ab", False), ("a-", True), ("--", True)):
+        files = [SimpleNamespace(host=host, rows=int(host != "-")) for host in hosts]
+        assert spark.FrameHeld.one_machine.fget(SimpleNamespace(files=files)) == alone  # type: ignore[attr-defined]
 
 
 def test_rows_that_cannot_be_used_are_named_as_without_a_cluster(tmp_path: Path) -> None:
