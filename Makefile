@@ -108,7 +108,7 @@ build/zoo/.installed: pyproject.toml
 # An environment of its own, with exactly the lowest versions; PYTHON is one that they have wheels for, as 3.11.
 OLDEST := $(VENV)-oldest
 test-oldest: $(OLDEST)/.installed
-	$(OLDEST)/bin/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal -m "not slow"
+	$(OLDEST)/bin/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal
 
 $(OLDEST)/.installed: pyproject.toml tests/lowest.py $(NATIVE)
 	@$(MAKE) --no-print-directory check
@@ -123,7 +123,7 @@ $(OLDEST)/.installed: pyproject.toml tests/lowest.py $(NATIVE)
 PURE := $(VENV)-pure
 test-pure: $(PURE)/.installed
 	$(PURE)/$(SCRIPTS)/python -m adaline.selftest
-	$(PURE)/$(SCRIPTS)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal -m "not slow" \
+	$(PURE)/$(SCRIPTS)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal \
 		tests/sums tests/scans tests/native tests/storage tests/test_package.py tests/test_selftest.py
 
 $(PURE)/.installed: pyproject.toml

@@ -120,7 +120,7 @@ def pytest_collection_finish() -> None:
 def quick_cases(name: str, cases: int) -> set[int]:
     """Return which cases of a test are quick: one of a law over a registry, and of one other test of eight."""
     drawn = crc32(name.encode())
-    return {drawn % cases} if cases >= LAW or cases and drawn % ONE_TEST_OF == 0 else set()
+    return {drawn % cases} if cases >= LAW or (cases and drawn % ONE_TEST_OF == 0) else set()
 
 
 def covering(name: str, cases: Sequence[tuple[str, ...]]) -> set[int]:
