@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -367,6 +368,26 @@ def test_a_fault_of_ours_answers_those_who_wait(monkeypatch: pytest.MonkeyPatch)
             with pytest.raises(JournalError, match="a fault"):
                 send(learner, x, y)
         assert learner.latest() is learner.current
+
+
+def test_many_threads_send_at_once_and_the_order_is_that_of_the_journal(tmp_path: Path) -> None:
+    model, x, y = begun()
+    rows = listed(x, y)
+    with Learner(model, tmp_path) as learner:
+
+        def send_each(first: int) -> list[int]:
+            return [learner.submit([row]).result(60).rows_seen for row in rows[first::10]]
+
+        with ThreadPoolExecutor(10) as threads:
+            seen = list(threads.map(send_each, range(10)))
+        assert all(one == sorted(set(one)) for one in seen)  # each sees its own rows before the next
+        assert learner.rows_seen == max(map(max, seen)) == FIRST + 300
+        found = learner.latest()
+    with Journal(tmp_path) as journal:
+        order = [list(row.values()) for batch in journal.since(0) for row in batch.rows.to_pylist()]
+    assert sorted(order) == sorted(rows)
+    assert [[one for one in order if one in rows[k::10]] for k in range(10)] == [rows[k::10] for k in range(10)]
+    assert same(found, model.partial_fit(np.array(order)[:, :-1], np.array(order)[:, -1]))
 
 
 def test_a_row_that_a_model_would_diverge_by_is_refused_and_others_are_learned(tmp_path: Path) -> None:
