@@ -16,7 +16,7 @@ import pytest
 from adaline import LMS, GaussianClassifier, GeneralizedLinear, LinearRegression, Ridge, open_table
 from adaline.errors import BadRows, InvalidParameter
 from adaline.lazy import nw
-from adaline.serve.direct import DirectRows
+from adaline.serve.direct import DirectRows, PlainColumn
 from adaline.serve.rows import RowLayout, decode_rows
 
 N = 60
@@ -228,6 +228,18 @@ def test_rows_to_learn_from_are_numbers_first_to_the_same_bits(name: str) -> Non
     for value in (None, "other", float("nan"), 10**400, 1.1e100, 0.9e-100, [1.0]):
         assert layout.numbers([[value, *lists[0][1:]]]) is None
         assert layout.numbers([[*lists[0][:-1], value]]) is None
+
+
+def test_numbers_stand_for_the_values_of_a_plain_column() -> None:
+    numbers, levels = pa.array([0.0, 1.0]), {"v": 0, "u": 1}
+    cases: list[tuple[str, dict[str, int], list[Any]]] = [
+        ("number", {}, [0.0, 1.0]),
+        ("boolean", {}, [False, True]),
+        ("category", levels, ["v", "u"]),
+    ]
+    for kind, known, expected in cases:
+        found = PlainColumn("c", kind, 0, known, pa.array([*known])).column(numbers).to_pylist()
+        assert [(type(one), one) for one in found] == [(type(one), one) for one in expected]
 
 
 def test_rows_of_models_with_other_levels_are_no_numbers_of_both() -> None:
