@@ -247,6 +247,18 @@ def test_arrays_of_more_numbers_than_one_process_is_sent(monkeypatch: pytest.Mon
         parts._map(lambda n: np.ones((n, 2)), 101, part)
 
 
+@pytest.mark.parametrize(("free", "held"), [(64_000, True), (62_000, False)])
+def test_row_groups_are_held_where_their_numbers_have_room(
+    free: float, held: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "free_memory", lambda: free / batches.SHARE)
+    path = str(tmp_path / "t.parquet")
+    parquet.write_table(pa.table({name: np.ones(2000) for name in "abcd"}), path, row_group_size=500)
+    decoded, groups = batches.DecodedGroups(), batches.row_groups([path])
+    for rooms in (0.0, free if held else 0.0):
+        assert decoded.begin(groups, [*"abcd"], ()).func.__self__.room == rooms  # type: ignore[attr-defined]
+
+
 def test_the_columns_in_a_message_are_cut_once() -> None:
     for count, width in ((30, 2), (30, 30), (1, 300), (3, 2)):
         names = [f"c{i}".ljust(width, "x") for i in range(count)]
