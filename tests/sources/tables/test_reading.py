@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import os
+import io
 import random
 import re
 import subprocess
@@ -357,8 +357,8 @@ def test_sums_of_the_rows_since_the_last_total() -> None:
 
 
 def test_the_last_row_of_one_column_is_no_total() -> None:
-    assert Relation(written(["town", "Ulm", "Bonn", "Total"])).count("TRUE") == 3
-    assert Relation(written(["town,x", "Ulm,1", "Bonn,2", "Total,3"], "two.csv")).count("TRUE") == 2
+    assert Relation(written(["v", "1", "2", "Total"])).count("TRUE") == 3
+    assert Relation(written(["v,x", "1,1", "2,2", "Total,3"], "two.csv")).count("TRUE") == 2
 
 
 def units(*spellings: str, bare: int = 0, apart: bool = True, fractions: bool = False) -> ColumnUnits:
@@ -389,17 +389,25 @@ def test_which_numbers_have_one_unit(found: ColumnUnits, fits: bool, mixed: bool
     assert found.fits(Notation(".", "kg", ("v",))) == ({one.key for one in found.units} == {"kg"})
 
 
+class Parts(io.BytesIO):
+    """A pipe whose bytes come in parts."""
+
+    def __init__(self, *parts: bytes) -> None:
+        super().__init__()
+        self.parts = iter(parts)
+
+    def read1(self, size: int | None = -1, /) -> bytes:
+        return next(self.parts, b"")
+
+
+def test_single_letters_are_units_where_some_number_has_decimals() -> None:
+    for last, mixed in (("6.5 g", ["v"]), ("6 g", [])):
+        assert [*column_of(["5 m", last]).dialect.mixed] == mixed  # type: ignore[union-attr]
+
+
 def test_lines_that_come_through_a_pipe_in_parts_stay_whole() -> None:
-    reading, writing = os.pipe()
-    with open(reading, "rb") as rest:
-        pieces = _pieces(Pipe("p", b"x,y\n1,2\n3", rest))
-        assert next(pieces) == b"x,y\n1,2\n"
-        os.write(writing, b',4\n5,"6')
-        assert next(pieces) == b"3,4\n"
-        os.write(writing, b'\n7"\n8')
-        assert next(pieces) == b'5,"6\n7"\n'
-        os.close(writing)
-        assert list(pieces) == [b"8"]
+    pipe = Pipe("p", b"x,y\n1,2\n3", Parts(b',4\n5,"6', b'\n7"\n8', b",9"))
+    assert list(_pieces(pipe)) == [b"x,y\n1,2\n", b"3,4\n", b'5,"6\n7"\n', b"8,9"]
 
 
 def test_files_of_a_query() -> None:
