@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, Inva
 from adaline.results import Status
 from adaline.solvers.absorb import projection
 from adaline.solvers.absorb.projection import Projection, SortedRows
+from adaline.sources.absorbed import AbsorbedSource
 from adaline.sources.tables.effects import Levels
 from tests.cli.command_line import Shell
 from tests.solvers.absorb.designs import DESIGNS, columns
@@ -480,3 +482,10 @@ def test_all_rows_are_needed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(projection, "MOST_ROWS", N - 1)
     with pytest.raises(InvalidData, match="at most 199 rows"):
         LinearRegression().fit(table)
+
+
+def test_values_of_the_rows_that_are_left_are_chosen_once() -> None:
+    left = np.array([0, 2, 3])
+    for kept, values in ((None, [5, 7, 8]), (left, [5, 6, 7, 8]), (left, [5, 7, 8])):
+        source: Any = SimpleNamespace(rows=SimpleNamespace(kept=kept), n_rows=3)
+        assert AbsorbedSource.chosen(source, np.array(values)).tolist() == [5, 7, 8]
