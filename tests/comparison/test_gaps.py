@@ -64,6 +64,10 @@ def test_a_policy_that_is_named_is_kept() -> None:
     assert dropped.title.endswith("56 rows, 5 folds; 24 rows with gaps left out")
     filled = compare(frame(0.05), "y", missing="indicator", systems=["Ridge"])
     assert filled.title.endswith("80 rows, 5 folds; gaps in 1 column filled and marked")
+    means = compare(frame(0.05), "y", missing="mean", systems=["Ridge"])
+    (note,) = means.notes
+    assert note == "gaps in 'b' (4) are filled with the mean"
+    assert filled.notes == (f"{note} and marked, in text columns a level of their own",)
 
 
 @pytest.mark.parametrize(

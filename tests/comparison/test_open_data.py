@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from adaline import compare
 from adaline.comparison import open_data as opening
-from adaline.comparison.open_data import DataRequest, open_data
+from adaline.comparison.open_data import DataRequest, MissingCounts, _count_in_parts, open_data
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources.tables import coding
 
@@ -96,6 +100,26 @@ def test_a_typo_among_numbers_is_named_in_a_note() -> None:
     assert opened("a", column, drop=["a"]).spec.features == ("x",)
     column[::4] = [f"ticket {i}" for i in range(N // 4)]  # names, some of which are numbers
     assert "'a' is left out" in opened("a", column).notes[0]
+
+
+def counted_in_parts(table: pa.Table, *cuts: int) -> MissingCounts:
+    """Return what is missing in a table of y, a and b, counted in its parts between cuts."""
+    parts = [table.slice(start, stop - start) for start, stop in pairwise(cuts)]
+
+    def over_parts(_: Any, counts: Any, merge: Any) -> Any:
+        return reduce(merge, map(counts, parts)) if parts else None
+
+    return _count_in_parts(SimpleNamespace(title="t.csv", reduce=over_parts), ["y"], ["y"], ["a", "b"])  # type: ignore[arg-type]
+
+
+def test_what_is_missing_is_counted_in_parts_as_in_the_whole() -> None:
+    y, a = [1.0, None, 2.0, 3.0, 2.0, None], [None, 1.0, None, 2.0, 1.0, 3.0]
+    table = pa.table({"y": y, "a": a, "b": ["u", "v", "w", None, "v", "u"]})
+    for cuts in ((0, 6), (0, 2, 6), (0, 3, 4, 6)):
+        assert counted_in_parts(table, *cuts) == MissingCounts(6, 2, {"a": 2, "b": 1}, 1, 3)
+    for cuts, message in (((0,), r"t\.csv has no rows"), ((1, 2), "no row with a value of y: choose another column")):
+        with pytest.raises(InvalidData, match=message):
+            counted_in_parts(table, *cuts)
 
 
 def test_hashed_columns_are_compared_where_they_are_few() -> None:

@@ -12,7 +12,7 @@ from adaline import LogisticRegression, WienerFilter
 from adaline.comparison import findings as findings_module
 from adaline.comparison.compare import compare_table
 from adaline.comparison.findings import varies_as_counts
-from adaline.comparison.recommendation import recommend, with_error
+from adaline.comparison.recommendation import _errors_given, recommend, with_error
 from adaline.comparison.result import Result
 from adaline.comparison.table import Table
 from adaline.results import Certificate, Status
@@ -97,6 +97,16 @@ def test_a_system_is_recommended_for_its_certificate(best: Status, other: Status
     found = recommend(both, result([9.0, 9.1, 9.2]), "RMSE")
     assert found.result is both[chosen]
     assert "solved" not in found.text
+
+
+@pytest.mark.parametrize("penalty", [0.0, 1.0])
+def test_tests_are_given_where_there_is_no_penalty_and_of_identified_coefficients(penalty: float) -> None:
+    whole, dependent = (result([1.0, 1.2], status=status) for status in (Status.SOLVED, Status.RANK_DEFICIENT))
+    whole.model.penalty_ = dependent.model.penalty_ = penalty
+    one, some = ("", "") if penalty else (" and a test", " and tests")
+    for every in (whole, replace(whole, certificate=None)):
+        assert _errors_given(every) == f"a standard error{one} for every coefficient"
+    assert _errors_given(dependent) == f"standard errors{some} for the identified coefficients"
 
 
 def test_what_does_not_beat_the_mean_is_not_recommended() -> None:

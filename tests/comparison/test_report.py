@@ -118,6 +118,7 @@ def test_reports_are_whole_and_self_contained(name: str) -> None:
     headings = "All systems, Coefficients, Residuals and errors, The data, The certificate, How to reproduce"
     for text in (*headings.split(", "), *(result.label for result in found.results)):
         assert text in parts.text
+    assert "more classes are not shown" not in parts.text
     images = [attributes for tag, attributes in parts.tags if tag == "img"]
     assert len(images) >= 2
     alts = " ".join(image["alt"] or "" for image in images)
@@ -297,7 +298,9 @@ def test_a_step_changes_a_linear_prediction_by_its_coefficient() -> None:
         for own in linear["LMS"]
     ]
     assert [own.step.column for own, _ in differences(linear["LinearRegression"], far)] == [2]
-    assert f"+{10 * slope:.0f} g" in text_of(report.render(found))
+    page = text_of(report.render(found))
+    assert f"+{10 * slope:.0f} g" in page
+    assert f"The runner-up, {next(one.label for one in found.results if one is not found.recommended)}" in page
 
 
 def test_a_change_of_rounding_is_none() -> None:

@@ -573,8 +573,9 @@ def test_the_normal_distribution_and_lags_on_request() -> None:
         np.testing.assert_allclose(column(summary, "std_error"), theirs.bse, rtol=1e-9)
         test = model.test("x0 = x1", errors="HAC", **given, **rows).statistic
         assert test == pytest.approx(float(theirs.f_test("x1 = x2").statistic), rel=1e-9)
-    with pytest.raises(InvalidParameter, match="each once"):
-        LinearRegression().fit(**rows, sample_weight=WEIGHT).summary(errors="HAC", sample_weight=WEIGHT, **rows)
+    for weight in (WEIGHT, np.full(len(ROWS.y), 2.0)):
+        with pytest.raises(InvalidParameter, match="each once"):
+            LinearRegression().fit(**rows, sample_weight=weight).summary(errors="HAC", sample_weight=weight, **rows)
 
 
 # What is refused.

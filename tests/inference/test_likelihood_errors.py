@@ -125,6 +125,14 @@ def test_weights_are_repetitions_and_units_do_not_matter(name: str) -> None:
         assert two * factor == pytest.approx(one, rel=1e-9), errors
 
 
+def test_rows_are_recognised_whatever_the_units_of_the_deviance() -> None:
+    for unit in (1e-12, 1.0, 1e12):
+        model = GeneralizedLinear(loss="inverse_gaussian").fit(X, unit * AMOUNTS)
+        assert np.isfinite(errors_of(model, "HC0", X=X, y=unit * AMOUNTS)).all()
+        with pytest.raises(InvalidData, match="not the rows that were fitted: they have another likelihood"):
+            model.summary(errors="HC0", X=X[::-1], y=unit * AMOUNTS)
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_rows_are_recognised_in_any_order(name: str) -> None:
     kind, y = MODELS[name]

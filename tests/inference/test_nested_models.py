@@ -83,6 +83,15 @@ def test_weights_are_repetitions_streams_are_fits_and_precisions_of_rows() -> No
         anova(weighted[0], pair[1])
 
 
+def test_a_column_that_explains_nothing_leaves_the_residual_as_it_is() -> None:
+    small = LinearRegression().fit(X[:, :1], Y)
+    left = Y - small.predict(X[:, :1])
+    useless = X[:, 1] - left * (left @ X[:, 1]) / (left @ left)
+    table = anova(small, LinearRegression().fit(np.column_stack([X[:, 0], useless]), Y))
+    assert table.rss[1] == pytest.approx(table.rss[0], rel=1e-12)
+    assert table.p_value[1] == pytest.approx(1.0, abs=1e-5)
+
+
 def test_names_that_cannot_tell_say_what_can() -> None:
     x = np.sin(np.arange(40.0))
     rows = pd.DataFrame({"x": x, "z": np.cos(np.arange(40.0)), "y": x**2 + np.arange(40) % 3})

@@ -88,6 +88,8 @@ def test_frames_have_one_row_a_coefficient() -> None:
     with pytest.warns(UserWarning, match="combination"):
         model = LinearRegression().fit(np.column_stack([DATA.X, DATA.X[:, 0]]), DATA.y)
     assert "left out" in regression_table(model).to_text()
+    last = next(line for line in str(model.summary()).splitlines() if line.split()[:1] == ["x3"])
+    assert last.split() == ["x3", "left", "out", *["-"] * 5]
     assert len(model.summary().to_frame("polars")) == 5
 
 

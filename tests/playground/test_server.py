@@ -255,3 +255,8 @@ def test_a_large_table_is_thinned_and_says_so() -> None:
         "the board has 2,000 of 2,500 rows, evenly spaced",
     ]
     assert [axis["name"] for axis in board["axes"][-2:]] == ["a", "b"]  # c does not vary
+    t = rows / 1000.0
+    t[[0, -1]] = -1e3, 1e3
+    values = board_of_table({"a": rows % 17.0, "t": t}, "t")["values"]
+    assert (len(values), values[0], values[-1]) == (2000, -2.5, 2.5), "the first and the last row stay"
+    assert np.abs(values[1:-1]).max() < 0.1

@@ -15,15 +15,15 @@ import pytest
 from adaline import LogisticRegression, Perceptron
 from adaline.basis import BASES
 from adaline.playground import traces
-from adaline.playground.boards import GENERATORS, Recipe
+from adaline.playground.boards import GENERATORS, Recipe, check_points
 from adaline.playground.code import as_python
 from adaline.playground.forms import BASES_HERE, ModelSpec, fields_of, form_of, systems_by_task
-from adaline.playground.instruments import ALONE, INSTRUMENTS
+from adaline.playground.instruments import ALONE, INSTRUMENTS, _sound
 from adaline.playground.messages import LONGEST_MESSAGE, BadMessage, read_text
 from adaline.playground.pictures import Window, picture
 from adaline.playground.scenes import PAGE, scenes
 from adaline.playground.session import Session
-from adaline.playground.traces import fitted_to, moments, quiet, thinned, trace, weights_of
+from adaline.playground.traces import _by_newton, fitted_to, moments, quiet, thinned, trace, weights_of
 from adaline.systems import SYSTEMS, UNSUPERVISED
 
 WINDOW = {"left": -4, "right": 4, "low": -3, "high": 3, "columns": 16, "rows": 12}
@@ -114,6 +114,15 @@ def test_newton_passes_from_zero_by_the_textbooks_step_through_falling_errors_to
     assert np.all(np.diff(errors) < 1e-9)
     np.testing.assert_array_equal(path[-1], weights_of(LogisticRegression().fit(board.X, board.y)))
     np.testing.assert_allclose(path[-2], path[-1], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"solver": "lbfgs"}, {"scheme": "one-vs-rest"}, {"class_weight": "balanced"}, {"l1": 1.0}, {"firth": True}],
+)
+def test_what_newtons_method_does_not_solve_is_not_shown_as_its_steps(settings: dict[str, Any]) -> None:
+    assert _by_newton(LogisticRegression())
+    assert not _by_newton(LogisticRegression(**settings))
 
 
 def test_gradient_steps_are_the_textbooks() -> None:
@@ -331,6 +340,7 @@ BAD = [
             [[0, 0]],
             *([[0, one, 1]] for one in (True, 10**400, 1e9)),
             *([[0, 0, one]] for one in (9, 5, -1, 0.5)),
+            [[0, 0, 1], [0, 0]],
             [],
             [[0, 0, 1]],
             [[0, 0, 1]] * 20_001,
@@ -592,12 +602,27 @@ def test_combinations_of_a_proof_meet() -> None:
         np.testing.assert_allclose(sum(share * board.X[row] for share, row in parts), found["meeting"], atol=1e-7)
 
 
+def test_a_plane_is_shown_where_it_has_every_row_on_its_side() -> None:
+    for shared, kind in ((0.0, "quasi"), (0.5, "complete")):
+        points = np.array([[-1.0, 0.0, 0], [-shared, 0.0, 0], [1.0, 0.0, 1], [shared, 0.0, 1]])
+        found = INSTRUMENTS["proof"](check_points("classes", points), None, {})
+        assert (found["facts"]["kind"], "plane" in found) == (kind, kind == "complete")
+
+
+def test_samples_are_heard_as_whole_numbers_of_16_bits() -> None:
+    heard = np.frombuffer(b64decode(_sound(np.array([-2.0, -0.5, 0.0, 0.25, 1.0, 3.0]))), "<i2")
+    assert heard.tolist() == [-32000, -16000, 0, 8000, 32000, 32000]
+
+
 def test_the_error_surface_is_the_sum_of_squares() -> None:
     board = Recipe("line", 20, 0.5, 1).board()
     found = INSTRUMENTS["surface"](board, None, {})
     w = np.array([0.3, -1.2])
     direct = float(((board.y - w[0] - w[1] * board.X[:, 0]) ** 2).sum())
     away = w - found["centre"]
+    flattest, steepest = np.linalg.eigvalsh(np.array(found["curvature"]))
+    facts = {"steepest": steepest, "flattest": flattest, "bound": 2 / steepest}
+    assert found["facts"] == pytest.approx(facts, rel=1e-6)
     assert away @ np.array(found["curvature"]) @ away + found["least"] == pytest.approx(direct, rel=1e-8)
 
 

@@ -222,6 +222,9 @@ def test_few_rows_have_standard_errors_as_in_r() -> None:
     np.testing.assert_allclose(quantile_errors(model, "kernel"), theirs, rtol=1e-6)
     assert np.isfinite(quantile_errors(model, "nid")).all()
     assert "nearly meet" in model.summary().notes[0]
+    for distribution, statistic in (("t", "t"), ("normal", "z")):
+        shown = str(model.summary(distribution=distribution)).splitlines()
+        assert next(line.split() for line in shown if "estimate" in line)[3] == statistic
 
 
 def test_the_absolute_loss_is_twice_the_median() -> None:
