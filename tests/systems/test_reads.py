@@ -159,6 +159,17 @@ def test_what_an_earlier_fit_has_read_is_not_counted_again(cls: type[Any], tmp_p
         assert cls().fit(source).certificate_.passes == reads.count > 0
 
 
+def test_a_table_is_found_to_be_large_once(tmp_path: Path, reads: Reads, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(600)))
+    monkeypatch.setattr(table_module, "KEPT", 400)
+    source = open_table(str(path), target="y").keep()
+    assert source.streamed
+    reads.count = 0
+    assert source.keep().streamed
+    assert reads.count == 0
+
+
 @pytest.mark.parametrize(("kind", "target", "weight"), [("csv", "text", None), ("parquet", "number", "times")])
 def test_a_streamed_fit_of_two_classes_takes_few_reads(
     kind: str, target: str, weight: str | None, tmp_path: Path, reads: Reads, monkeypatch: pytest.MonkeyPatch
