@@ -171,6 +171,8 @@ def test_kinds_of_input(tmp_path: Path) -> None:
         np.testing.assert_array_equal(found.coef, wanted)
     only = separability([[0.0], [1.0], [3.0], [4.0], [2.0]], list("aabbc"), sample_weight=[1, 1, 1, 1, 0])
     assert isinstance(only, Separability)
+    with pytest.raises(InvalidData, match="there is one class, 'a'"):
+        separability([[0.0], [1.0]], ["a", "b"], sample_weight=[1, 0])
     assert ask(sparse.csr_array(X), labels).separable
     assert ask(X.astype(np.float32), t).verify()
     frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": ["red", "red", "blue", "blue"]})
