@@ -11,7 +11,14 @@ from sklearn.base import clone
 
 from adaline import GeneralizedLinear, LogisticRegression, Status
 from adaline.arrays import Array
+from adaline.block import Shape
+from adaline.losses import Poisson
+from adaline.penalties import RidgePenalty
+from adaline.solvers.smooth import refine
 from adaline.solvers.smooth.newton import factor_hessian
+from adaline.solvers.smooth.problem import build_problem
+from adaline.sources import ArraySource
+from adaline.sums import TwofoldObjective
 from tests.inference.against import column
 
 
@@ -123,3 +130,12 @@ def test_columns_that_nearly_depend_are_fitted_as_what_they_add(system: Any) -> 
     np.testing.assert_allclose(2.0**-28 * w[:, 3], v[:, 3], rtol=1e-9)
     np.testing.assert_allclose(gained, v[:, :3], atol=1e-6)
     np.testing.assert_allclose(near.predict(X), apart.predict(added), rtol=1e-7)
+
+
+@pytest.mark.parametrize(("apart", "known"), [(1e-3, True), (1e-14, False)])
+def test_second_derivatives_that_are_singular_to_rounding_are_no_metric(apart: float, known: bool) -> None:
+    x = np.random.default_rng(0).normal(size=(9, 1))
+    problem = build_problem(ArraySource(x, x**2), Poisson(), 1, True, RidgePenalty(0.0, np.ones(1)))
+    sums = TwofoldObjective.zero(Shape(1, 1), root="gram")
+    sums.matrix[:] = [[1.0, 1.0 - apart], [1.0 - apart, 1.0], [1.0, 1.0]]
+    assert (refine._metric(problem, sums, np.ones(2, dtype=bool)) is not None) == known
