@@ -6,6 +6,7 @@ import warnings
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 from adaline import LogisticRegression, OrdinalRegression, anova, datasets, load, open_table, save
 from adaline.arrays import Array
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, UnknownLabel
+from adaline.fits import ordinal
 from adaline.fits.ordinal import OrdinalOptions, fit_ordinal
 from adaline.losses.ordinal import CUMULATIVE_LINKS
 from adaline.penalties import RidgePenalty
@@ -267,3 +269,11 @@ def test_nothing_is_claimed_about_digits_that_are_not_proven() -> None:
     proof = OrdinalRegression().fit(x, y).certificate_
     assert np.isnan(proof.digits)
     assert proof.status is Status.ILL_CONDITIONED
+
+
+def test_the_farthest_threshold_counts_for_rounding() -> None:
+    spread = SimpleNamespace(weight=9.0, root=np.array([2.0]))
+    problem = SimpleNamespace(thresholds=2, spread=spread)
+    found = SimpleNamespace(evaluation=SimpleNamespace(value=0.0))
+    near, *far = (ordinal._rounding(problem, found, np.array(raw)) for raw in ([1, 1, 3], [1, -1e6, 3], [1e6, 1, 3]))
+    np.testing.assert_allclose(far, near * ((1e6 + 6) / 7) ** 2, rtol=1e-12)
