@@ -354,7 +354,9 @@ def test_the_board_is_worked_by_the_keyboard(visitor: Visitor) -> None:
     page = visitor.open()
     before = len(visitor.points)
     page.locator(BOARD).focus()
-    visitor.press("ArrowRight", "ArrowUp", "2", "Enter")
+    for key in ("ArrowRight", "ArrowUp", "2"):  # nothing is waited for between them
+        page.keyboard.press(key)
+    visitor.press("Enter")
     assert visitor.points[-1] == [0.2, 0.2, 1]
     assert page.locator(f"{BOARD} .point").count() == before + 1
     visitor.press("[", "Shift+ArrowLeft", "Delete")
@@ -577,6 +579,9 @@ def test_five_hundred_points_are_drawn_within_a_frame(
 # -- tables ----------------------------------------------------------------------------------------------------------
 
 
+HARMFUL = "<img src=x onerror=globalThis.harmed=1>"
+
+
 @pytest.mark.parametrize(
     ("text", "names", "points"),
     [
@@ -584,7 +589,7 @@ def test_five_hundred_points_are_drawn_within_a_frame(
         ("a,b,kind\n1,NA,x\n2,3,\n4,5,y\n7,8,x\n9,2,NA", ["a", "b", "kind"], 2),
         ("a;b;kind\n1,5;2,25;x\n3;-4,5;y", ["a", "b", "kind"], 2),
         ("year\t2020\n1\t2\n3\t4", ["year", "2020"], 2),
-        ('a,<img src=x onerror=globalThis.harmed=1>,"k"\n1,2,yes\n2,1,no\n3,5,"yes, so"\n', [], 3),
+        (f'a,{HARMFUL},"k"\n1,2,yes\n2,1,no\n3,5,"yes, so"\n', ["a", HARMFUL, "k"], 3),
         ("a,b,kind\n1,1,x\n2,3,y\n3,2,x\n1000,NA,y\n2000,-500,", [], [[-3.4, -2.5, 0], [0, 2.5, 1], [3.4, 0, 0]]),
     ],
 )
@@ -597,7 +602,6 @@ def test_tables_as_people_have_them_are_read(visitor: Visitor, text: str, names:
     assert visitor.points == points if isinstance(points, list) else len(visitor.points) == points
     assert page.evaluate("playground.state.points.flat().every(Number.isFinite)")
     assert page.evaluate("globalThis.harmed") is None
-    assert text.split(",")[1] in visitor.page.locator("#csv-columns").inner_text() or "<img" not in text
 
 
 PARTED = {
