@@ -14,7 +14,7 @@ from scipy.signal import lfilter
 from sklearn.base import clone
 
 from adaline import AdalineWarning, AdaptiveFilter, Ridge, Status, WienerFilter
-from adaline.errors import InvalidData, InvalidParameter, InvalidType
+from adaline.errors import InvalidData, InvalidParameter, InvalidType, NotFittedError
 from tests.sources.tapped import design
 
 KINDS: list[dict[str, Any]] = [
@@ -233,6 +233,12 @@ def test_bad_samples_are_named_and_change_nothing() -> None:
 def test_arguments_that_mean_nothing(settings: dict[str, Any], match: str) -> None:
     with pytest.raises(InvalidParameter, match=match):
         AdaptiveFilter(**{"taps": 3, **settings}).fit(*signals())
+
+
+@pytest.mark.parametrize("name", ["certificate_", "rate_bound_", "weights_over_time_"])
+def test_nothing_is_known_of_a_filter_without_samples(name: str) -> None:
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        getattr(AdaptiveFilter(), name)
 
 
 def test_what_may_change_on_the_way() -> None:

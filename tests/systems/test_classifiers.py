@@ -54,6 +54,9 @@ def test_covariances_are_the_densities_they_say() -> None:
     assert np.mean(full.predict(X) == quadratic.predict(X)) > 0.98
     naive, diagonal = GaussianNB(var_smoothing=0.0).fit(X, y), GaussianClassifier(covariance="diag").fit(X, y)
     np.testing.assert_allclose(diagonal.predict_proba(X), naive.predict_proba(X), rtol=1e-8, atol=1e-12)
+    within = X - np.array([X[y == k].mean(axis=0) for k in range(3)])[y]
+    spherical = GaussianClassifier(covariance="identity").fit(X, y)
+    assert spherical.covariance_ == pytest.approx((within**2).mean(), rel=1e-12)
 
 
 def test_the_logit_is_that_of_the_lecture() -> None:
