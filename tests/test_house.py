@@ -12,7 +12,6 @@ import pytest
 
 import adaline
 from adaline.systems import SYSTEMS, UNSUPERVISED
-from tests.conftest import kept_cases
 
 HOME = Path(adaline.__file__).parent
 SOURCES = sorted(HOME.rglob("*.py"))
@@ -54,10 +53,3 @@ def test_fit_drivers_take_values_and_no_system() -> None:
             if isinstance(node, ast.FunctionDef):
                 names = {one.arg for one in [*node.args.args, *node.args.kwonlyargs]}
                 assert "system" not in names, f"{path.name}: {node.name}"
-
-
-def test_quick_tests_are_different_cases_of_different_laws() -> None:
-    for cases, count in ((1, 1), (2, 1), (15, 1), (16, 2), (100, 5)):
-        kept = [kept_cases(f"law {k}", cases) for k in range(200)]
-        assert {len(one) for one in kept} == {count}
-        assert set[int]().union(*kept) == set(range(cases))
