@@ -41,6 +41,7 @@ from adaline import (
     select,
 )
 from adaline.basis import Basis, Custom, Polynomial
+from adaline.plots.inputs import plain
 from tests.plots.drawn import DRAWN, GAUSS, LINE, LINEAR, SIDE, SLOPE, TWO, XC, C, X, Y
 
 every = pytest.mark.parametrize("name", DRAWN)
@@ -149,6 +150,11 @@ IN_THE_PLANE: dict[str, Callable[[Any], Axes]] = {
     "leverage": lambda x: plots.leverage(LinearRegression().fit(x, XC[:, 0] ** 2), x, XC[:, 0] ** 2),
     "error_surface": lambda x: plots.error_surface(x, XC[:, 0]),
 }
+
+
+@pytest.mark.parametrize("column", [pd.Series, pl.Series], ids=["pandas", "polars"])
+def test_columns_of_frames_are_arrays_to_plots(column: Any) -> None:
+    assert type(plain(column([1.0, 2.0]))) is np.ndarray
 
 
 @pytest.mark.filterwarnings("error:X does not have valid feature names", "error:X has feature names")

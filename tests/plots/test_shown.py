@@ -29,7 +29,7 @@ from adaline.comparison.table import Table
 from adaline.errors import InvalidParameter
 from adaline.plots.coefficients import _spread_apart
 from adaline.plots.hyperplane import ARROW, _arrow, _frame
-from adaline.plots.style import COLOURS, MARKERS, MOST_POINTS, _power, colour, marker
+from adaline.plots.style import COLOURS, MARKERS, MOST_POINTS, _power, colour, marker, mixed
 from tests.comparison.examples import bundled
 from tests.plots.drawn import (
     CHOSEN,
@@ -72,6 +72,7 @@ def test_names_that_look_like_formulas_are_text() -> None:
 def test_classes_differ_by_colour_or_marker() -> None:
     assert len({(colour(k), marker(k)) for k in range(49)}) == 49
     assert len(COLOURS) == len(MARKERS) == 7
+    np.testing.assert_allclose(255 * mixed(["#102030", "#ffffff"], np.eye(2)), [[16, 32, 48], [255] * 3])
 
 
 def test_ticks_of_powers_are_plain() -> None:
@@ -118,6 +119,7 @@ def test_the_arrow_of_the_normal_has_a_share_of_the_frame() -> None:
     _arrow(ax, np.array([30.0, 40.0]), 0.0, np.zeros(2), np.array([10.0, 8.0]))
     arrow: Any = ax.texts[0]
     assert np.abs(np.subtract(arrow.xy, arrow.xyann) / [10, 8]).max() == pytest.approx(ARROW)
+    assert arrow.xyann == pytest.approx((1.28, -0.96)), "from the point of the line nearest to the middle (5, 4)"
 
 
 def test_steps_are_counted_from_the_first_that_is_known() -> None:
@@ -137,6 +139,7 @@ def test_the_threshold_is_where_the_decision_changes() -> None:
 def test_a_class_that_is_only_predicted_is_shown() -> None:
     shown = plots.confusion(["a", "a", "b"], ["a", "c", "b"])
     assert [text.get_text() for text in shown.texts] == ["1", "0", "1", "0", "1", "0", "0", "0", "0"]
+    assert (shown.get_xlim(), shown.get_ylim()) == ((-0.5, 2.5), (2.5, -0.5))
     cells = {(bar.get_x() + 0.5, bar.get_y() + 0.5): bar.get_facecolor()[3] for bar in shown.patches}
     assert cells == {(j, i): [[0.5, 0, 0.5], [0, 1, 0], [0, 0, 0]][i][j] for i in range(3) for j in range(3)}
 
@@ -242,6 +245,7 @@ def test_what_select_and_learning_curve_return_is_drawn() -> None:
     words = SimpleNamespace(values=["tanh", "logistic"], training=[1.0, 2.0], validation=[2.0, 3.0], chosen=1)
     ax = plots.validation_curve(words)
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["tanh", "logistic"]
+    assert [plots.validation_curve(words, name=name).get_xlabel() for name in (None, "g")] == ["value", "g"]
     grown = learning_curve(Ridge(penalty=1.0), X, Y)
     np.testing.assert_array_equal(plots.learning_curve(grown).lines[1].get_ydata(), grown.validation)
 

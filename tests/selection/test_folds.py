@@ -18,11 +18,12 @@ from adaline import (
     LeastSquaresClassifier,
     LinearRegression,
     LogisticRegression,
+    Perceptron,
     Ridge,
     open_table,
     select,
 )
-from adaline.selection.cross_validation import ArrayRows, SourceRows, take_rows
+from adaline.selection.cross_validation import ArrayRows, SourceRows, StreamedFolds, take_rows
 from adaline.sums import all_but_one, running
 from adaline.systems import SYSTEMS
 
@@ -163,3 +164,14 @@ def masks(fold: NDArray[Any]) -> list[NDArray[Any]]:
 
 def assert_close(mine: NDArray[Any], theirs: NDArray[Any]) -> None:
     np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-9 * np.abs(theirs).max())
+
+
+def test_what_is_no_sum_is_not_fitted_to_the_folds_of_a_stream() -> None:
+    class Own(LinearRegression):
+        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+            return super().fit(X, y, sample_weight)
+
+    source = open_table({"x": np.arange(40.0), "y": np.arange(40.0) % 7}, target="y")
+    folds = StreamedFolds(source, (np.arange(40) % 4).astype(np.int8), None)
+    assert folds.fit_folds(LinearRegression()) is not None
+    assert folds.fit_folds(Own()) is folds.fit_folds(Perceptron()) is None

@@ -97,6 +97,8 @@ def test_one_against_the_rest_and_pairs() -> None:
     votes = np.floor(pairs.decision_function(x) + 1e-9)
     assert (votes.sum(axis=1) == 6).all()
     np.testing.assert_allclose(pairs.predict_proba(x).sum(axis=1), 1.0)
+    level = LogisticRegression(scheme="one-vs-one", fit_intercept=False, penalty=1.0).fit(x, y)
+    assert np.floor(level.decision_function(np.zeros((1, 4)))).tolist() == [[3, 2, 1, 0]], "a tie is the first class's"
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -216,6 +218,21 @@ def test_the_penalty_is_found() -> None:
     other = LogisticRegression(penalty="auto").fit(x * units, y)
     assert other.penalty_ == model.penalty_
     np.testing.assert_allclose(other.coef_ * units, model.coef_, rtol=1e-6)
+
+
+def test_penalties_of_several_machines_and_of_rows_are_not_searched_over_folds_together() -> None:
+    x, y = made(classes=3)
+    fold, two, gone = np.arange(300) % 5, (y == 0).astype(int), np.where(np.arange(300) % 5 == 0, 2, y % 2)
+    for settings, labels, found in (
+        ({}, two, True),
+        ({"class_weight": {0: 2.0}}, two, True),
+        ({"class_weight": "balanced"}, two, False),
+        ({}, y, True),
+        ({"scheme": "one-vs-rest"}, y, False),
+        ({}, gone, False),
+    ):
+        paths = LogisticRegression(**AUTO, **settings)._paths(x, labels, None, fold)
+        assert (paths is not None) is found
 
 
 def test_warm_starts_and_init() -> None:

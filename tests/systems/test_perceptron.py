@@ -132,12 +132,13 @@ def test_start_and_order_change_the_solution_but_not_the_answer() -> None:
 def test_the_batch_rule_adds_up_the_wrong_rows() -> None:
     X, y = separable(5)
     rows, t = np.column_stack([np.ones(len(y)), X]), 2.0 * y - 1
-    w = np.zeros(4)
-    for epochs in (1, 2, 3):
-        wrong = t * (rows @ w) <= 0
-        w = w + 0.1 * (t[wrong] @ rows[wrong])
-        model = Perceptron(mode="batch", rate=0.1, epochs=epochs, tol=0.0).fit(X, y)
-        np.testing.assert_allclose(np.concatenate([model.intercept_, model.coef_[0]]), w, rtol=1e-12)
+    for intercept in (True, False):
+        w = np.zeros(4)
+        for epochs in (1, 2, 3):
+            wrong = t * (rows @ w) <= 0
+            w = w + 0.1 * (t[wrong] @ rows[wrong]) * [intercept, 1, 1, 1]
+            model = Perceptron(mode="batch", rate=0.1, epochs=epochs, tol=0.0, fit_intercept=intercept).fit(X, y)
+            np.testing.assert_allclose(np.concatenate([model.intercept_, model.coef_[0]]), w, rtol=1e-12)
     with pytest.warns(ConvergenceWarning):
         Perceptron(mode="batch", rate=0.1, epochs=3, tol=0.0).fit(X, y)
     done = Perceptron(mode="batch", epochs=100_000).fit(X, y)
