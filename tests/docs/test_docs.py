@@ -162,7 +162,6 @@ def test_every_plot_is_in_the_table_of_plots() -> None:
     assert drawing <= set(re.findall(r"`(\w+)`", table)) <= set(plots.__all__)
 
 
-@pytest.mark.night
 def test_recordings_show_what_the_systems_do() -> None:
     """The files are what the scenes give now, to the tenth of a pixel: else `make recordings`."""
     recordings = making("recordings")

@@ -18,6 +18,7 @@ from adaline.arrays import host, host_values, is_device
 from adaline.errors import InvalidData
 from adaline.losses import Poisson, Softmax
 from adaline.row_hashes import row_uniforms, row_uniforms_beside
+from adaline.solvers.robust.scales import HuberScale
 from adaline.solvers.smooth.lbfgs import of_blocks
 from adaline.sources import ArraySource, DeviceSource
 from adaline.sums import ClassWeights, Point, Targets, ThinnedCurvature, Thinning, View
@@ -39,6 +40,15 @@ def test_a_model_that_was_fitted_on_the_host_predicts_where_rows_lie() -> None:
         values = getattr(model, method)(there(X))
         assert values.device == strict.Device("device1")
         np.testing.assert_allclose(host(values), getattr(model, method)(X), rtol=1e-12)
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("n", [5, 7, 9, 239, 240])
+def test_the_scale_of_residuals_there_is_that_of_the_host(n: int) -> None:
+    rest, weight = 0.1 * (Y[:n] - Y.mean()), np.full(n, 2.0)
+    for rule in (HuberScale(1), HuberScale(4)):
+        expected = rule.of(rest, weight)
+        assert rule.of(there(rest), there(weight)) == pytest.approx(expected, rel=1e-12)
 
 
 def test_clusters_of_a_device_are_stored_as_whole_numbers(tmp_path: Path) -> None:

@@ -132,6 +132,13 @@ def test_what_rounding_leaves_of_a_column_far_out_is_no_column_of_its_own(mean: 
     assert (nearly_dependent(problem) is not None) == near
 
 
+@pytest.mark.parametrize(("penalty", "penalised"), [(0.0, False), (1e-9, True), (1.0, True)])
+def test_any_penalty_of_all_coefficients_counts(penalty: float, penalised: bool) -> None:
+    rows = ArraySource(np.eye(3), np.ones((3, 1)))
+    assert build_problem(rows, Poisson(), 1, True, RidgePenalty(penalty, np.ones(3))).penalised == penalised
+    assert not build_problem(rows, Poisson(), 1, True, RidgePenalty(1.0, np.array([1.0, 0.0, 1.0]))).penalised
+
+
 def test_planes_that_overflow_prove_nothing_and_do_no_harm() -> None:
     rng = np.random.default_rng(0)
     x, far = rng.normal(size=(50, 2)), np.array([[-10.0, 0.0, 0.0]])
