@@ -93,6 +93,11 @@ MISFITS: list[tuple[str, dict[str, Any], str]] = [
     ("Ridge()", {"_flat": 1}, "_flat of Ridge is not bool"),
     ("Ridge()", {"_fits.0.solution.theta": np.ones((1, 4))}, "_fits of Ridge|theta of Solution"),
     ("Ridge()", {"_fits.0.factor.length": at(0, 0.0)}, "length of CholeskyFactor is not positive"),
+    (
+        "Ridge()",
+        {f"_fits.0.factor.scaling.{name}": np.zeros(7) for name in ("exponent", "mean_hi", "mean_lo")},
+        "scaled columns of a fit",
+    ),
     ("Ridge()", {"_fits.0.factor.r": at(0, 0.0)}, "a factor that is not singular"),
     ("Ridge()", {"_fits.0.factor.alive": at(0, False)}, "a rank of at most the columns that vary"),
     ("Ridge()", {"_fits/tuple/0/Fit/factor/CholeskyFactor/rank": 5}, "a rank of at most the columns that vary"),

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from adaline import GeneralizedLinear, LinearRegression, compare, open_table
+from adaline import GeneralizedLinear, LinearRegression, compare, load, open_table, save
 from adaline.coding.numerals import Notation, number_in
 from adaline.coding.units import Unit, unit_key
 from adaline.comparison.findings import mistyped_columns
@@ -843,3 +843,10 @@ def test_times_in_other_files_have_a_remedy() -> None:
     assert "times of day" in opened.left_out["c"]
     query = opened.left_out["c"].partition(": ")[2].replace("...", "'t.parquet'")
     assert open_data(DataRequest.of(query, target="y")).spec.features == ("c", "x")
+
+
+def test_a_model_is_saved_from_any_file() -> None:
+    name = written(["Title", "x;y", *(line.replace(".", ",") for line in rows("{x};{y}"))], encoding="utf-16")
+    model = LinearRegression().fit(open_table(name, target="y"))
+    save(model, "m.adaline")
+    assert load("m.adaline").feature_names_in_.tolist() == ["x"]
