@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ PERIOD = AnyOf(AUTO, POSITIVE, Numbers("positive numbers, one a column", (1,), p
 
 
 @configured
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Fourier(Basis):
     """sin(k x) and cos(k x), k = 1 .. terms, of each column; or cosines along random directions (random features).
 
@@ -46,6 +46,7 @@ class Fourier(Basis):
     """
 
     terms: Annotated[int, COUNT] = 3
+    _: KW_ONLY
     period: Annotated[Any, PERIOD] = "auto"
     random: Annotated[bool, FLAG] = False
     random_state: Annotated[Any, SEED] = 0

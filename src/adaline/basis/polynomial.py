@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from itertools import combinations, combinations_with_replacement
 from math import comb
@@ -23,7 +23,7 @@ MOST_TERMS = 10**5
 
 
 @configured
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Polynomial(Basis):
     """Products of powers of the columns, of total degree 1 to `degree`; the constant is the system's intercept.
 
@@ -55,6 +55,7 @@ class Polynomial(Basis):
     """
 
     degree: Annotated[Any, AnyOf(COUNT, ListOf(COUNT, "the smallest and the largest degree"))] = 2
+    _: KW_ONLY
     interactions: Annotated[bool, FLAG] = True
     interaction_only: Annotated[bool, FLAG] = False
     orthogonal: Annotated[bool, FLAG] = False

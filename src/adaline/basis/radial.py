@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Annotated, Any, ClassVar
 
@@ -17,7 +17,7 @@ from adaline.wording import counted
 
 
 @configured
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Radial(Basis):
     """exp(-||x - c||^2 / (2 width^2)) for centres c, distances taken on standardised columns: units do not matter.
 
@@ -47,6 +47,7 @@ class Radial(Basis):
 
     used_with: ClassVar[UsedWith] = {"init": {"centres": COUNT}}
     centres: Annotated[Any, AnyOf(COUNT, Numbers("rows of numbers"))] = 10
+    _: KW_ONLY
     init: Annotated[str, OneOf("k-means", "random")] = "k-means"
     width: Annotated[float | str, AnyOf(AUTO, POSITIVE)] = "auto"
     random_state: Annotated[Any, SEED] = 0

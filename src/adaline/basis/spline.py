@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
@@ -20,7 +20,7 @@ PLACED = OneOf("quantile", "uniform")
 
 
 @configured
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Spline(Basis):
     """B-splines, or natural cubic splines, of each column: smooth curves from a few local bumps.
 
@@ -56,6 +56,7 @@ class Spline(Basis):
 
     used_with: ClassVar[UsedWith] = {"df": {"knots": PLACED}}
     df: Annotated[int, COUNT] = 5
+    _: KW_ONLY
     degree: Annotated[int, COUNT] = 3
     knots: Annotated[Any, AnyOf(PLACED, Numbers("inner knots", (1,)))] = "quantile"
     natural: Annotated[bool, FLAG] = False

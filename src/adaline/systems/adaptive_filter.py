@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -34,7 +34,7 @@ AUTO_RATE = 0.5  # of the normalised rule, which is stable from 0 to 2
 
 
 @named_system
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class AdaptiveFilter(SignalSystem):
     """The filter that follows a desired signal d: each sample's step minimises (d_n - w'u_n)^2, in part or for all.
 
@@ -120,8 +120,9 @@ class AdaptiveFilter(SignalSystem):
         "eps": {"rule": OneOf("nlms"), "rate": AUTO},
         **{name: {"rule": OneOf("rls")} for name in ("forgetting", "regularization")},
     }
-    rule: Annotated[str, OneOf(*RULES)] = "nlms"
     taps: Any = None
+    _: KW_ONLY
+    rule: Annotated[str, OneOf(*RULES)] = "nlms"
     delay: Annotated[int, WholeNumber(0, hint="to look ahead, delay d instead of x")] = 0
     rate: Annotated[float | str, AnyOf(AUTO, POSITIVE)] = "auto"
     eps: Annotated[float, ZERO_OR_MORE] = 1e-6

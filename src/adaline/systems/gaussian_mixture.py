@@ -5,7 +5,7 @@ maximise  sum over rows of weight ln sum_k pi_k N(x; mean_k, Sigma_k)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -30,7 +30,7 @@ from adaline.systems.families.unsupervised import UnsupervisedSystem, shaped
 
 
 @named_system
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class GaussianMixture(DensityMixin, UnsupervisedSystem):
     """Mixture of Gaussians: maximises the sum over rows of weight ln sum_k pi_k N(x; mean_k, Sigma_k), by EM.
 
@@ -87,6 +87,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
     """
 
     n_components: Annotated[int, COUNT] = 1
+    _: KW_ONLY
     covariance_type: Annotated[str, OneOf(*(kind.value for kind in CovarianceForm))] = "full"
     tol: float = 1e-3
     reg_covar: Annotated[float, ZERO_OR_MORE] = 1e-6

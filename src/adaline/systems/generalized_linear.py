@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
@@ -103,7 +103,7 @@ SEPARATED = (
 
 
 @named_system
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class GeneralizedLinear(NearFits, LinearRegressor):
     """Generalized linear machine: minimises sum of weight x loss(z, t) + penalty/2 ||w||^2 + l1 |w|, w0 free.
 
@@ -199,6 +199,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         **{name: {"solver": OneOf("stochastic")} for name in ("schedule", "shuffle")},
     }
     loss: Annotated[Any, LOSS] = "squared"
+    _: KW_ONLY
     link: Annotated[Any, LINK] = None
     activation: Annotated[Any, ACTIVATION] = None
     machine: Annotated[Any, AnyOf(NONE, MACHINE)] = None

@@ -5,7 +5,7 @@ minimise over centres  sum over rows of weight ||x - c_k||^2,   k the nearest ce
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
@@ -33,7 +33,7 @@ LOCAL = "first centres are drawn from the rows, so that weighted rows lead to an
 
 
 @named_system
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, UnsupervisedSystem):
     """K-means: minimises the sum over rows of weight ||x - c_k||^2, k the nearest centre of the row.
 
@@ -88,6 +88,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     )
     """Checks of scikit-learn that cannot pass, each with its reason."""
     n_clusters: Annotated[int, COUNT] = 8
+    _: KW_ONLY
     init: Annotated[Any, AnyOf(OneOf(*STARTS), Numbers("centres (K, D)", (2,)))] = "k-means++"
     n_init: Annotated[int | str, AnyOf(AUTO, COUNT)] = "auto"
     max_iter: int = 300

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -69,7 +69,7 @@ class TargetPenalties(Penalty):
 
 
 @named_system
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Ridge(LinearSystem):
     """Ridge regression: minimises 1/2 sum_n weight_n (y_n - w0 - w'x_n)^2 + penalty/2 ||w||^2, w0 free.
 
@@ -130,6 +130,7 @@ class Ridge(LinearSystem):
         "standardize": {"penalty": AnyOf(AUTO, POSITIVE, BY_TARGET)},
     }
     penalty: Annotated[float | str | Sequence[float], TargetPenalties(AUTO, ZERO_OR_MORE)] = "auto"
+    _: KW_ONLY
     criterion: Annotated[str, OneOf(*CRITERIA, "folds")] = "gcv"
     folds: Annotated[int, WholeNumber(2)] = 5
     scoring: Annotated[Any, AnyOf(NONE, ScoringCheck())] = None

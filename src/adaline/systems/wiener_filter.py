@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Annotated, Any, Self, overload
 
@@ -35,7 +35,7 @@ METHODS = ("covariance", "autocorrelation")
 
 
 @named_system
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class WienerFilter(SignalSystem):
     """The linear filter whose output is closest to a desired signal d: minimises 1/2 sum_n weight_n (d_n - w'u_n)^2.
 
@@ -91,6 +91,7 @@ class WienerFilter(SignalSystem):
     """
 
     taps: Any = None
+    _: KW_ONLY
     method: Annotated[str, OneOf(*METHODS)] = "covariance"
     delay: int = 0
     penalty: Annotated[float, ZERO_OR_MORE] = 0.0
