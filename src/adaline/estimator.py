@@ -24,6 +24,7 @@ from typing import Any, Self, TypeVar, cast
 
 from adaline import errors
 from adaline.display import fit_as_html
+from adaline.fitted import has_learned
 from adaline.locks import Lock
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -175,6 +176,10 @@ class BaseEstimator(AloneEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__.copy()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether the model is fitted: what scikit-learn's `check_is_fitted` asks."""
+        return has_learned(self)
 
     @property
     def _repr_html_(self) -> Callable[[], str]:

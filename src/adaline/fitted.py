@@ -22,6 +22,11 @@ def check_is_fitted(model: Any, attribute: str | None = None) -> None:
         raise NotFittedError(str(error)) from None
 
 
+def has_learned(model: object) -> bool:
+    """Whether a model has an attribute that `fit` sets: one whose name ends with an underscore."""
+    return any(name[-1] == "_" and name[:2] != "__" for name in list(vars(model)))  # another thread may add to them
+
+
 def rows_of(model: Any) -> int | None:
     """Return how many rows a model was fitted to; None where it keeps no sums."""
     attributes = vars(model)
@@ -34,6 +39,5 @@ def rows_of(model: Any) -> int | None:
 def _has_learned(model: Any, attribute: str | None) -> bool:
     if attribute is not None:
         return hasattr(model, attribute)
-    if hasattr(model, "__sklearn_is_fitted__"):
-        return False
-    return any(name[-1] == "_" and name[:2] != "__" for name in list(vars(model)))  # another thread may add to them
+    said = getattr(model, "__sklearn_is_fitted__", None)
+    return has_learned(model) if said is None else bool(said())
