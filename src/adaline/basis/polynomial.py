@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 import scipy
 
-from adaline.arrays import Array
+from adaline.arrays import AnyArray, Array
 from adaline.basis.base import Basis
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
@@ -89,7 +89,7 @@ class Polynomial(Basis):
                 column *= powers[term.count(j)][:, j]
         return out.T
 
-    def sparse_of(self, x: Any) -> Any:
+    def sparse_of(self, x: AnyArray) -> Any:
         """Return phi of sparse rows (n, D) as CSR, (n, M).
 
         The terms of each degree follow in lexicographic order: those that begin with term i of the degree before, whose
@@ -150,7 +150,7 @@ class Polynomial(Basis):
         """The smallest and the largest total degree."""
         return (1, int(self.degree)) if np.ndim(self.degree) == 0 else (int(self.degree[0]), int(self.degree[1]))
 
-    def stored(self, x: Any) -> float:
+    def stored(self, x: AnyArray) -> float:
         """Return how many products have no factor that is zero; infinity with `orthogonal`."""
         if self.orthogonal:
             return np.inf

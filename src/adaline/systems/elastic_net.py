@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, like_rows
+from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, host, like_rows
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
 from adaline.estimator import RegressorMixin, available_if, clone
 from adaline.fits.elastic_path import MOMENTS, FittedNet, NetOptions, fit_folds, fit_nets, fit_stacked, refuse_rough
-from adaline.fitted import check_is_fitted
+from adaline.fitted import AnySystem, check_is_fitted
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
 from adaline.input.coded import effects_on, scored
@@ -60,7 +60,7 @@ MIX = Number(above=0, most=1)
 LABEL = AnyOf(Instance(str, "a text"), WholeNumber())
 
 
-def _classifies(system: Any) -> bool:
+def _classifies(system: AnySystem) -> bool:
     """Whether the targets are labels."""
     return isinstance(loss_of(system.loss), Logistic | Softmax)
 
@@ -165,7 +165,9 @@ class ElasticNet(LinearRegressor):
     basis: Annotated[Any, BASIS] = None
 
     @transaction
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: None = None) -> Self:
+    def fit(
+        self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None, *, offset: None = None
+    ) -> Self:
         """Fit to rows X (n, D) and targets or labels y (n,), or to a source; weights are frequencies.
 
         Several targets (n, K) are fitted separately. X may be an array, a frame, a SciPy sparse matrix, or a
@@ -183,7 +185,7 @@ class ElasticNet(LinearRegressor):
         return self
 
     def _fit_folds(
-        self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp], shared: dict[Any, Any]
+        self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, fold: NDArray[np.intp], shared: dict[Any, Any]
     ) -> FoldFits | None:
         """Return fits to all rows and to all but those of each fold (N,), together; None where they are not."""
         check_parameters(self)
@@ -204,7 +206,9 @@ class ElasticNet(LinearRegressor):
             model._take(nets, source, meter)
         return FoldFits(models[0], models[1:])
 
-    def _fit_class_folds(self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp]) -> FoldFits | None:
+    def _fit_class_folds(
+        self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, fold: NDArray[np.intp]
+    ) -> FoldFits | None:
         """Return fits to all rows and without each fold, whose paths are found together; None where rows are many.
 
         A fold without which there are only two of several classes has no fit here, as it is of another loss.
@@ -235,7 +239,7 @@ class ElasticNet(LinearRegressor):
         return FoldFits(whole, [one if one in fitting else None for one in models[1:]])
 
     @by_blocks
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: RowsLike) -> Any:
         """Return predictions (n,) or (n, K): the mean of the target under the loss; for labels the likeliest one."""
         z = self._outputs(X)
         if _classifies(self):
@@ -245,33 +249,33 @@ class ElasticNet(LinearRegressor):
 
     @available_if(_classifies)
     @by_blocks
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: RowsLike) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         z = self._outputs(X)
         return like_rows(X, z[:, 0] if z.shape[1] == 1 else z)
 
     @available_if(_classifies)
     @by_blocks
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: RowsLike) -> Array:
         """Return the probability of each class, (n, K)."""
         z = self._outputs(X)
         if z.shape[1] == 1:
             return like_rows(X, np.column_stack([Logistic().mean(-z[:, 0]), Logistic().mean(z[:, 0])]))
         return like_rows(X, np.asarray(Softmax().mean(z)))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> float:
         """Return R^2 for rows X (n, D) and y, or for a source; for labels the share predicted.
 
         Of successes and failures, it is R^2 of the shares, weighted by the trials.
         """
         return scored(self, self._accuracy if _classifies(self) else self._determination, X, y, sample_weight)
 
-    def _determination(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def _determination(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike = None) -> float:
         if self.predict(X).ndim == 1 and np.ndim(y) == 2 and np.shape(y)[1] == 2:
             y, sample_weight = shares_of(y, sample_weight)
         return float(RegressorMixin.score(self, X, y, sample_weight))
 
-    def _accuracy(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def _accuracy(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike = None) -> float:
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
     @property
@@ -292,7 +296,7 @@ class ElasticNet(LinearRegressor):
             )
         return absorb(table)
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, loss: Loss) -> tuple[Source, Loss]:
+    def _open(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, loss: Loss) -> tuple[Source, Loss]:
         """Return the rows and the loss; set the columns, and the labels where the targets are labels."""
         for name in ("classes_", "absorbed_"):
             self.__dict__.pop(name, None)
@@ -387,7 +391,7 @@ class ElasticNet(LinearRegressor):
         elif proof.status in (Status.SEPARATED, Status.QUASI_SEPARATED, Status.NO_MINIMUM):
             warn(f"{proof.status}: {proof.advice}", AdalineWarning)
 
-    def _outputs(self, X: Any) -> Array:
+    def _outputs(self, X: RowsLike) -> Array:
         """Return the outputs, (n, K), on the host."""
         check_is_fitted(self, "coef_")
         effects = effects_on(self, X)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, like_rows, to_device_of
+from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, host, is_device, like_rows, to_device_of
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import ClassNamePrefixFeaturesOutMixin, TransformerMixin, joining
 from adaline.fitted import check_is_fitted
@@ -77,7 +77,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
 
     @joining
     @by_blocks
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: RowsLike) -> Array:
         """Return the projections of the rows, about the overall mean, on the directions, (n, r)."""
         check_is_fitted(self, "classes_")
         if not hasattr(self, "directions_"):
@@ -86,7 +86,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         directions = to_device_of(x, self.directions_.T.copy()) if is_device(x) else self.directions_.T
         return like_rows(X, refuse_overflow(host(x @ directions)) - self.directions_ @ self._mean)
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_transform(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Array:
         """Fit, then return the projections of the same rows."""
         return self.fit(X, y, sample_weight).transform(X)
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, beside, host, like_rows, namespace
+from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, beside, host, like_rows, namespace
 from adaline.construction import check_parameters
 from adaline.estimator import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, joining
 from adaline.fitted import check_is_fitted
@@ -97,7 +97,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     basis: Any = None
 
     @transaction
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Find the centres of rows X (n, D), or of a source; y is ignored, weights are frequencies."""
         meter = Meter(X)
         check_parameters(self)
@@ -150,21 +150,21 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_rows"}
 
-    def predict(self, X: Any) -> NDArray[np.int32]:
+    def predict(self, X: RowsLike) -> NDArray[np.int32]:
         """Return the index of the nearest centre of each row, (n,)."""
         check_is_fitted(self, "cluster_centers_")
         centres = self._centres()
         return like_rows(X, self._over(X, lambda block: nearest(block, centres))[:, 0].astype(np.int32))
 
     @joining
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: RowsLike) -> Array:
         """Return the distances to all centres, (n, K)."""
         check_is_fitted(self, "cluster_centers_")
         centres = self._centres()
         unit = centres.view.scale[0]
         return like_rows(X, self._over(X, lambda block: np.sqrt(host(distances(block.gathered(), centres))) / unit))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> float:
         """Return minus the error of rows, so that more is better."""
         check_is_fitted(self, "cluster_centers_")
         source, centres = self._open(X, sample_weight, reset=False), self._centres()

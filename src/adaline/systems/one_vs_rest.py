@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from adaline.arrays import Array, like_rows
+from adaline.arrays import Array, RowsLike, like_rows
 from adaline.estimator import available_if
-from adaline.fitted import check_is_fitted
+from adaline.fitted import AnySystem, check_is_fitted
 from adaline.input import by_blocks
 from adaline.parameters import OneOf
 from adaline.systems.families.named import named_system
@@ -60,14 +60,14 @@ class OneVsRest(Scheme):
 
     machines: Annotated[str, OneOf("K", "K-1")]
 
-    def __init__(self, system: Any = None, *, machines: str = "K", basis: Any = None) -> None:
+    def __init__(self, system: AnySystem = None, *, machines: str = "K", basis: Any = None) -> None:
         self.system = system
         self.machines = machines
         self.basis = basis
 
     @available_if(lambda scheme: scheme.machines == "K" and hasattr(scheme._machine(), "predict_proba"))
     @by_blocks
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: RowsLike) -> Array:
         """Return the probability of each class, (n, K): those of the machines, divided by their sum.
 
         There for machines="K" whose system has `predict_proba`.

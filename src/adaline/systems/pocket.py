@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
 
-from adaline.arrays import Array, copy_at_once
+from adaline.arrays import Array, LabelsLike, RowLike, TargetLike, copy_at_once
 from adaline.fits.online import OnlineResult, scan_certificate
 from adaline.fits.separation import convergence_outlook
 from adaline.locks import lock_of
@@ -107,7 +107,7 @@ class Pocket(OnlineClassifier):
         """Weight of the rows that each machine in the pocket gets wrong; None where they were not counted."""
         return self._best().errors
 
-    def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
+    def learn_one(self, x: RowLike, y: TargetLike, classes: LabelsLike = None) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; the pocket goes by streaks."""
         with lock_of(self):
             scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)

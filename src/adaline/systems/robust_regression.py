@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_device, like_rows
+from adaline.arrays import Array, HypothesisLike, RowsLike, TargetsLike, WeightsLike, host, is_device, like_rows
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
@@ -151,7 +151,7 @@ class RobustRegression(NearFits, LinearRegressor):
     basis: Annotated[Any, BASIS] = None
 
     @transaction
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Fit to rows X (n, D) and targets y (n,) or (n, K), each target separately; weights are frequencies.
 
         X may be an array, a frame, a SciPy sparse matrix, or a source, such as `open_table` returns.
@@ -164,15 +164,15 @@ class RobustRegression(NearFits, LinearRegressor):
         return 2**26 if self.loss == "tukey" else 2**28
 
     @transaction
-    def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self:
+    def _fit_near(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, model: Self) -> Self:
         """Fit as `fit` does, starting from a model of nearly the same rows."""
         return self._fit(X, y, sample_weight, theta_of(model))
 
     def _fit_folds(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
+        X: RowsLike,
+        y: TargetsLike,
+        sample_weight: WeightsLike,
         fold: NDArray[np.intp],
         shared: dict[Any, Any],
         filled_for: FoldFilling | None = None,
@@ -181,7 +181,7 @@ class RobustRegression(NearFits, LinearRegressor):
         convex = self.loss != "tukey"
         return super()._fit_folds(X, y, sample_weight, fold, shared, filled_for) if convex else None
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, near: Array | None) -> Self:
+    def _fit(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, near: Array | None) -> Self:
         meter = Meter(X)
         check_parameters(self)
         source, columns = open_rows(self, X, y, sample_weight, reset=True)
@@ -195,7 +195,7 @@ class RobustRegression(NearFits, LinearRegressor):
         return self
 
     @by_blocks
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: RowsLike) -> Array:
         """Return predictions (n,) or (n, K): on the plane."""
         check_is_fitted(self, "coef_")
         x = read_finite(self, X)
@@ -204,7 +204,7 @@ class RobustRegression(NearFits, LinearRegressor):
             refuse_overflow(values)
         return like_rows(X, values[:, 0] if self._flat else values)
 
-    def row_weights(self, X: Any, y: Any) -> Array:
+    def row_weights(self, X: RowsLike, y: TargetsLike) -> Array:
         """Return what each row counts, 0 to 1, for huber and tukey: 1 near the plane, little or nothing far from it.
 
         These are the weights of the least-squares fit that gives the same plane; of an exact fit, 1 on the plane and 0
@@ -284,7 +284,7 @@ class RobustRegression(NearFits, LinearRegressor):
         )
 
     def test(
-        self, hypothesis: Any, value: Any = 0.0, errors: str | None = None, distribution: str | None = None
+        self, hypothesis: HypothesisLike, value: Any = 0.0, errors: str | None = None, distribution: str | None = None
     ) -> HypothesisTest:
         """Test linear hypotheses C theta = value by Wald's chi-squared, or F.
 

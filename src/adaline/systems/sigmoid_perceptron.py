@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from adaline.arrays import Array, like_rows
+from adaline.arrays import Array, RowsLike, like_rows
 from adaline.errors import AdalineWarning, warn
 from adaline.fits.mixing import measure_loss, run_mixed
 from adaline.fits.online import OnlineResult, run_epochs, scan_certificate
@@ -130,7 +130,7 @@ class SigmoidPerceptron(OnlineClassifier):
     mixing: int | None = None
 
     @by_blocks
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: RowsLike) -> Array:
         """Return phi as the probability of each class, (n, C); K machines: their outputs, made to add up to one."""
         one = Logistic().mean(self._outputs(X) * (2.0 if self.activation == "tanh" else 1.0))
         if one.shape[1] == 1:

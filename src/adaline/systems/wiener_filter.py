@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self, overload
 
 import numpy as np
 
-from adaline.arrays import Array, like_rows, on_host
+from adaline.arrays import AnyArray, Array, RowsLike, TargetsLike, WeightsLike, like_rows, on_host
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.fitted import check_is_fitted
@@ -99,7 +99,7 @@ class WienerFilter(SignalSystem):
     basis: Any = None
 
     @transaction
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Fit to input signals X (n,) or (n, C) and the desired signal y (n,) or (n, K); weights are of rows.
 
         The signals may also be the columns of a source, in its order of rows.
@@ -125,7 +125,7 @@ class WienerFilter(SignalSystem):
         return self
 
     @transaction
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Take in the signals' next samples: the result equals one fit to all of them, to the digits certified."""
         meter = Meter(X)
         check_parameters(self)
@@ -163,7 +163,7 @@ class WienerFilter(SignalSystem):
         return self
 
     @transaction
-    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def forget(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Take a whole recording back out, one that was fitted or merged; the next `partial_fit` starts a new one.
 
         Refused where too few digits would be left.
@@ -184,11 +184,11 @@ class WienerFilter(SignalSystem):
         return self
 
     @overload
-    def filter(self, x: Any, d: None = None) -> Array: ...
+    def filter(self, x: AnyArray, d: None = None) -> Array: ...
     @overload
-    def filter(self, x: Any, d: Any) -> Filtered: ...
+    def filter(self, x: AnyArray, d: Any) -> Filtered: ...
     @np.errstate(all="ignore")
-    def filter(self, x: Any, d: Any = None) -> Array | Filtered:
+    def filter(self, x: AnyArray, d: Any = None) -> Array | Filtered:
         """Return the output for input signals x; with the desired signal d a named tuple (output, error d - output)."""
         output = self.predict(x)
         if d is None:
@@ -231,11 +231,11 @@ class WienerFilter(SignalSystem):
             self._layout(), int(self.delay), targets, windowed=self._windowed, intercept=self.fit_intercept
         )
 
-    def _continued(self, recording: Recording, x: Any, t: Array, weight: Array | None) -> Recording:
+    def _continued(self, recording: Recording, x: AnyArray, t: Array, weight: Array | None) -> Recording:
         """Return the recording with new samples x (n, C), targets t (n, K) and weights (n,) or None."""
         return recording.take(self._rows(recording, x, t, weight))
 
-    def _rows(self, recording: Recording, x: Any, t: Array, weight: Array | None) -> SignalSource:
+    def _rows(self, recording: Recording, x: AnyArray, t: Array, weight: Array | None) -> SignalSource:
         """Return the rows that new samples complete."""
         if weight is not None and self._windowed:
             raise InvalidParameter("sample_weight needs method='covariance': with weights R_xx is not Toeplitz.")
@@ -318,7 +318,7 @@ class Recording:
         """Number of rows after the last sample."""
         return max(self.delay + max(self.taps) - 1, 0) if self.windowed else 0
 
-    def open(self, x: Any, t: Array, weight: Array | None, names: tuple[str, ...] | None) -> SignalSource:
+    def open(self, x: AnyArray, t: Array, weight: Array | None, names: tuple[str, ...] | None) -> SignalSource:
         """Return the rows of new samples x (n, C): those that waited, the new ones, those after the end."""
         if t.shape[1] != self.t.shape[1]:
             raise InvalidData(f"y has {t.shape[1]} desired signals; the filter was fitted to {self.t.shape[1]}")
