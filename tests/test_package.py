@@ -330,7 +330,7 @@ def test_signatures_show_plain_types(system: Any) -> None:
         assert "Annotated" not in shown
         assert ": '" not in shown
     if system is adaline.Ridge:
-        assert "penalty: float | str | Sequence[float] = 'auto', *, criterion: str = 'gcv', folds: int = 5" in shown
+        assert "penalty: float | Literal['auto'] | Sequence[float] = 'auto', *, criterion: RidgeCriterion" in shown
     assert inspect.get_annotations(system.__init__, eval_str=True, globals=vars(sys.modules[system.__module__]))
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -217,6 +217,7 @@ class Step(Flat):
         return namespace(z).astype(z > 0, z.dtype)
 
 
+ActivationName = Literal["identity", "sign", "step", "tanh", "logistic", "exp", "softplus", "softmax"]
 ACTIVATIONS: dict[str, Activation] = {
     one.name: one
     for one in (Identity(), Sign(), Step(), Tanh(), LogisticActivation(), Exp(), Softplus(), SoftmaxActivation())

@@ -142,7 +142,7 @@ class _Shown(str):
 
 def _plain(hint: Any) -> Any:
     """Return an annotation that is text without the check in it: "float" of "Annotated[float, POSITIVE]"."""
-    return _Shown(re.sub(r"^Annotated\[([^,]+), .*\]$", r"\1", hint)) if isinstance(hint, str) else hint
+    return _Shown(re.sub(r"^Annotated\[((?:[^][,]|\[[^]]*\])+), .*\]$", r"\1", hint)) if isinstance(hint, str) else hint
 
 
 def _misnamed(owner: str, construct: Callable[..., None], args: tuple[Any, ...], given: dict[str, Any]) -> str | None:

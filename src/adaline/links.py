@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy
@@ -294,6 +294,7 @@ class Cloglog(ShareLink):
         return namespace(z).where(z < LARGEST, z, LARGEST + 0.0 * z)
 
 
+LinkName = Literal["log", "logit", "probit", "cloglog", "identity", "sqrt", "inverse", "inverse_squared"]
 LINKS: dict[str, Link] = {
     **{link.name: link for link in (Log(), Logit(), Probit(), Cloglog())},
     **{"identity": Power(1.0), "sqrt": Power(0.5), "inverse": Power(-1.0), "inverse_squared": Power(-2.0)},

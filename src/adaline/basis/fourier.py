@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class Fourier(Basis):
 
     terms: Annotated[int, COUNT] = 3
     _: KW_ONLY
-    period: Annotated[Any, PERIOD] = "auto"
+    period: Annotated[Literal["auto"] | Any, PERIOD] = "auto"
     random: Annotated[bool, FLAG] = False
     random_state: Annotated[Any, SEED] = 0
 

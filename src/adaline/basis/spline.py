@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -13,10 +13,11 @@ from adaline.arrays import Array
 from adaline.basis.base import Basis
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
-from adaline.parameters import COUNT, FLAG, AnyOf, Numbers, OneOf, UsedWith
+from adaline.parameters import COUNT, FLAG, AnyOf, Numbers, UsedWith, one_of
 
 MOST_COLUMNS = 1000  # of a spline
-PLACED = OneOf("quantile", "uniform")
+KnotRule = Literal["quantile", "uniform"]
+PLACED = one_of(KnotRule)
 
 
 @configured
@@ -58,7 +59,7 @@ class Spline(Basis):
     df: Annotated[int, COUNT] = 5
     _: KW_ONLY
     degree: Annotated[int, COUNT] = 3
-    knots: Annotated[Any, AnyOf(PLACED, Numbers("inner knots", (1,)))] = "quantile"
+    knots: Annotated[KnotRule | Any, AnyOf(PLACED, Numbers("inner knots", (1,)))] = "quantile"
     natural: Annotated[bool, FLAG] = False
 
     def learn(self, x: Array) -> None:

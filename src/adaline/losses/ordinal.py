@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy
@@ -144,6 +144,7 @@ class CloglogIntervals(CumulativeLink):
         return IntervalTerms(low - log_p, upper, lower, at_upper, at_lower, across)
 
 
+CumulativeLinkName = Literal["logit", "probit", "cloglog"]
 CUMULATIVE_LINKS: dict[str, CumulativeLink] = {
     link.name: link for link in (LogitIntervals(), ProbitIntervals(), CloglogIntervals())
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from adaline.input.basis import basis_of_row, check_basis, rows_through_basis
 from adaline.input.columns import InputColumns
 from adaline.input.open import open_rows
 from adaline.locks import lock_of
-from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Number, OneOf, UsedWith, WholeNumber
+from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Number, OneOf, UsedWith, WholeNumber, one_of
 from adaline.results import Certificate, Status
 from adaline.scans import Tally
 from adaline.sources import Source
@@ -39,7 +39,7 @@ from adaline.systems.families.adaptation import Adaptation
 from adaline.systems.families.filter import Filtered, SignalSystem
 from adaline.systems.families.named import named_system
 
-RULES = ("lms", "nlms", "sign", "sign-data", "sign-sign", "rls")
+FilterRule = Literal["lms", "nlms", "sign", "sign-data", "sign-sign", "rls"]
 AUTO_RATE = 0.5  # of the normalised rule, which is stable from 0 to 2
 
 
@@ -132,9 +132,9 @@ class AdaptiveFilter(SignalSystem):
     }
     taps: Any = None
     _: KW_ONLY
-    rule: Annotated[str, OneOf(*RULES)] = "nlms"
+    rule: Annotated[FilterRule, one_of(FilterRule)] = "nlms"
     delay: Annotated[int, WholeNumber(0, hint="to look ahead, delay d instead of x")] = 0
-    rate: Annotated[float | str, AnyOf(AUTO, POSITIVE)] = "auto"
+    rate: Annotated[float | Literal["auto"], AnyOf(AUTO, POSITIVE)] = "auto"
     eps: Annotated[float, ZERO_OR_MORE] = 1e-6
     leak: Annotated[float, ZERO_OR_MORE] = 0.0
     forgetting: Annotated[float, Number(above=0, most=1)] = 1.0
@@ -307,7 +307,8 @@ class AdaptiveFilter(SignalSystem):
 
     def _rule_numbers(self) -> dict[str, Any]:
         """Return the rule and its numbers as `Adaptation` takes them; an automatic rate makes "lms" normalised."""
-        rule, auto = self.rule, isinstance(self.rate, str)
+        rule: str = self.rule
+        auto = isinstance(self.rate, str)
         if rule == "lms":
             rule = "nlms" if auto else "leaky" if self.leak else "lms"
         return {

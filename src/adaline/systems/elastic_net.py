@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,8 @@ from adaline.input.coded import effects_on, scored
 from adaline.input.labels import Labels, too_few_classes
 from adaline.input.open import open_labelled, open_rows, read_finite, refuse_overflow
 from adaline.losses import Absolute, Logistic, Loss, Quantile, Softmax, Squared, loss_of
-from adaline.losses.registry import LOSS
+from adaline.losses.families import Family
+from adaline.losses.registry import LOSS, LossName
 from adaline.parameters import (
     AUTO,
     COUNT,
@@ -36,9 +37,9 @@ from adaline.parameters import (
     ListOf,
     Number,
     Numbers,
-    OneOf,
     UsedWith,
     WholeNumber,
+    one_of,
 )
 from adaline.results import CONSTANT, EXPLAINED, Status, combine_certificates, without_constants
 from adaline.sources import Source
@@ -55,7 +56,7 @@ from adaline.systems.families.weights import finite_outputs, split_theta
 if TYPE_CHECKING:  # tables are slow to import
     from adaline.sources import TableSource
 
-RULES = ("best", "one-standard-error")
+PathRule = Literal["best", "one-standard-error"]
 MIX = Number(above=0, most=1)
 LABEL = AnyOf(Instance(str, "a text"), WholeNumber())
 
@@ -149,12 +150,12 @@ class ElasticNet(LinearRegressor):
         **{name: {"l1": AUTO} for name in ("folds", "rule", "points", "ratio")},
         "standardize": {"l1": AnyOf(AUTO, POSITIVE), "penalty": POSITIVE},
     }
-    loss: Annotated[Any, LOSS] = "squared"
-    l1: Annotated[float | str, PENALTY] = "auto"
+    loss: Annotated[LossName | Loss | Family, LOSS] = "squared"
+    l1: Annotated[float | Literal["auto"], PENALTY] = "auto"
     penalty: Annotated[Any, AnyOf(ZERO_OR_MORE, Numbers("one number a column", (1,)))] = 0.0
     mix: Annotated[float | None, AnyOf(NONE, MIX)] = None
     folds: Annotated[int, WholeNumber(2)] = 5
-    rule: Annotated[str, OneOf(*RULES)] = "best"
+    rule: Annotated[PathRule, one_of(PathRule)] = "best"
     positive: Annotated[bool, FLAG] = False
     groups: Annotated[Any, AnyOf(NONE, ListOf(LABEL, "one label a column"))] = None
     points: Annotated[int, COUNT] = 100

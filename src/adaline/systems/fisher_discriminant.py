@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from adaline.estimator import ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 from adaline.fitted import check_is_fitted
 from adaline.input import by_blocks
 from adaline.input.open import refuse_overflow
-from adaline.parameters import COUNT, NONE, AnyOf, Number, OneOf
+from adaline.parameters import COUNT, NONE, AnyOf, Number, one_of
 from adaline.results import Certificate
 from adaline.solvers.least_squares.discriminant import Discriminant, discriminant
 from adaline.solvers.least_squares.factor import EPS, Factor
@@ -22,7 +22,8 @@ from adaline.sums import ClassMoments
 from adaline.systems.families.closed_form import ClosedFormClassifier
 from adaline.systems.families.named import named_system
 
-COVARIANCES = ("within", "identity")
+Scatter = Literal["within", "identity"]
+ThresholdRule = Literal["middle", "prior"]
 EQUAL = "the means of the classes are equal, so that no direction separates them: use another system, or a basis"
 
 
@@ -70,8 +71,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
     Lecture S2, Fisher's linear discriminant. One pass over the rows.
     """
 
-    covariance: Annotated[str, OneOf(*COVARIANCES)] = "within"
-    threshold: Annotated[float | str, AnyOf(OneOf("middle", "prior"), Number())] = "middle"
+    covariance: Annotated[Scatter, one_of(Scatter)] = "within"
+    threshold: Annotated[float | ThresholdRule, AnyOf(one_of(ThresholdRule), Number())] = "middle"
     components: Annotated[int | None, AnyOf(NONE, COUNT)] = None
     basis: Any = None
 

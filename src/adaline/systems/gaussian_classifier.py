@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy
@@ -33,7 +33,8 @@ from adaline.systems.families.closed_form import ClosedFormClassifier
 from adaline.systems.families.named import named_system
 from adaline.wording import counted
 
-COVARIANCES = {
+ClassCovariance = Literal["shared", "tied", "full", "diag", "spherical", "identity"]
+COVARIANCES: dict[ClassCovariance, CovarianceForm] = {
     "shared": CovarianceForm.TIED,
     "tied": CovarianceForm.TIED,
     "full": CovarianceForm.FULL,
@@ -107,7 +108,7 @@ class GaussianClassifier(ClosedFormClassifier):
     used_with: ClassVar[UsedWith] = {
         "shrinkage": {"covariance": OneOf(*(name for name in COVARIANCES if name != "identity"))}
     }
-    covariance: Annotated[str, OneOf(*COVARIANCES)] = "shared"
+    covariance: Annotated[ClassCovariance, OneOf(*COVARIANCES)] = "shared"
     priors: Annotated[Any, AnyOf(NONE, Numbers("probabilities in the order of classes_", (1,)))] = None
     shrinkage: Annotated[float, Number(0, 1)] = 0.0
     components: Annotated[int, COUNT] = 1

@@ -18,10 +18,10 @@ from adaline.errors import ConvergenceWarning, InvalidParameter, InvalidType, wa
 from adaline.estimator import DensityMixin
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, generator, transaction
-from adaline.parameters import COUNT, FLAG, NONE, ZERO_OR_MORE, AnyOf, Numbers, OneOf
+from adaline.parameters import COUNT, FLAG, NONE, ZERO_OR_MORE, AnyOf, Numbers, OneOf, one_of
 from adaline.solvers.clusters.alternate import e_step
-from adaline.solvers.clusters.components import CovarianceForm, Mixture, in_raw_units
-from adaline.solvers.clusters.mixture import STARTS, GivenStart, MixtureOptions, fit_mixture
+from adaline.solvers.clusters.components import CovarianceForm, CovarianceType, Mixture, in_raw_units
+from adaline.solvers.clusters.mixture import GivenStart, MixtureOptions, MixtureStart, fit_mixture
 from adaline.sources import Source
 from adaline.sums import Components, View
 from adaline.sums.mixture import log_joint, log_total
@@ -88,12 +88,12 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
 
     n_components: Annotated[int, COUNT] = 1
     _: KW_ONLY
-    covariance_type: Annotated[str, OneOf(*(kind.value for kind in CovarianceForm))] = "full"
+    covariance_type: Annotated[CovarianceType, OneOf(*(kind.value for kind in CovarianceForm))] = "full"
     tol: float = 1e-3
     reg_covar: Annotated[float, ZERO_OR_MORE] = 1e-6
     max_iter: int = 100
     n_init: Annotated[int, COUNT] = 1
-    init_params: Annotated[str, OneOf(*STARTS)] = "kmeans"
+    init_params: Annotated[MixtureStart, one_of(MixtureStart)] = "kmeans"
     weights_init: Annotated[Any, AnyOf(NONE, Numbers("K shares that add up to 1", (1,)))] = None
     means_init: Annotated[Any, AnyOf(NONE, Numbers("means (K, D)", (2,)))] = None
     precisions_init: Annotated[Any, AnyOf(NONE, Numbers("inverse covariances", (1, 2, 3)))] = None

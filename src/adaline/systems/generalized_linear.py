@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, overl
 
 import numpy as np
 
+from adaline.activations import Activation, ActivationName
 from adaline.arrays import (
     Array,
     GroupsLike,
@@ -60,9 +61,10 @@ from adaline.input.coded import (
 )
 from adaline.input.first_pass import FirstPass, first_pass
 from adaline.input.open import open_rows, read_finite, read_offset, read_targets, refuse_overflow
-from adaline.links import LINK, name_of
+from adaline.links import LINK, Link, LinkName, name_of
 from adaline.losses import FAMILIES, Composed, Logistic, Loss, NegativeBinomial, Offset, loss_of
-from adaline.losses.registry import ACTIVATION, LOSS
+from adaline.losses.families import Family
+from adaline.losses.registry import ACTIVATION, LOSS, LossName
 from adaline.parameters import (
     BATCH_RATE,
     COUNT,
@@ -77,10 +79,11 @@ from adaline.parameters import (
     Numbers,
     OneOf,
     UsedWith,
+    one_of,
 )
 from adaline.penalties import RidgePenalty
 from adaline.results import CONSTANT, EXPLAINED, Certificate, Status, changed, combine_certificates, without_constants
-from adaline.scans.schedules import SCHEDULE
+from adaline.scans.schedules import SCHEDULE, Decay
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.least_squares.descent import read_init
@@ -104,7 +107,8 @@ if TYPE_CHECKING:  # tables are slow to import
 
 TOLERANCE = {"gradient": 1e-8, "stochastic": 1e-4}
 PRECISE = 1e-10
-SOLVERS = ("auto", "newton", "lbfgs", "newton-cg", "gradient", "stochastic")
+MachineSolver = Literal["auto", "newton", "lbfgs", "newton-cg", "gradient", "stochastic"]
+DispersionRule = Literal["pearson", "deviance"]
 OF_MACHINES = ("auto", "lbfgs", "gradient", "stochastic")
 NEAR = (Status.SOLVED, Status.ILL_CONDITIONED, Status.RANK_DEFICIENT)  # start fits of nearly the same rows
 SEPARATED = (
@@ -209,21 +213,21 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         **{name: {"solver": OneOf("gradient", "stochastic")} for name in ("rate", "stop_error")},
         **{name: {"solver": OneOf("stochastic")} for name in ("schedule", "shuffle")},
     }
-    loss: Annotated[Any, LOSS] = "squared"
+    loss: Annotated[LossName | Loss | Family, LOSS] = "squared"
     _: KW_ONLY
-    link: Annotated[Any, LINK] = None
-    activation: Annotated[Any, ACTIVATION] = None
+    link: Annotated[LinkName | Link | None, LINK] = None
+    activation: Annotated[ActivationName | Activation | None, ACTIVATION] = None
     machine: Annotated[Any, AnyOf(NONE, MACHINE)] = None
     penalty: Annotated[float, ZERO_OR_MORE] = 0.0
     l1: Annotated[float, ZERO_OR_MORE] = 0.0
-    dispersion: Annotated[Any, AnyOf(NONE, OneOf("pearson", "deviance"), POSITIVE)] = None
-    solver: Annotated[str, OneOf(*SOLVERS)] = "auto"
+    dispersion: Annotated[float | DispersionRule | None, AnyOf(NONE, one_of(DispersionRule), POSITIVE)] = None
+    solver: Annotated[MachineSolver, one_of(MachineSolver)] = "auto"
     tol: Annotated[float | None, AnyOf(NONE, ZERO_OR_MORE)] = None
     fit_intercept: Annotated[bool, FLAG] = True
     init: Annotated[Any, AnyOf(NONE, Numbers("weights, intercept first, or those of a machine", range(1, 9)))] = None
     warm_start: Annotated[bool, FLAG] = False
-    rate: Annotated[Any, BATCH_RATE] = "auto"
-    schedule: Annotated[Any, SCHEDULE] = "constant"
+    rate: Annotated[Literal["auto"] | Any, BATCH_RATE] = "auto"
+    schedule: Annotated[Decay, SCHEDULE] = "constant"
     epochs: Annotated[int, COUNT] = 200
     stop_error: Annotated[float | None, AnyOf(NONE, Number())] = None
     shuffle: Annotated[bool, FLAG] = False

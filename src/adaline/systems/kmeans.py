@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from adaline.sums.objective import on_device_of
 from adaline.systems.families.named import named_system
 from adaline.systems.families.unsupervised import UnsupervisedSystem, shaped
 
+ClusterStart = Literal["k-means++", "random"]
 STARTS = {"k-means++": k_means_plus_plus, "random": random_rows}
 LOCAL = "first centres are drawn from the rows, so that weighted rows lead to another local optimum than repeated ones"
 
@@ -89,8 +90,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     """Checks of scikit-learn that cannot pass, each with its reason."""
     n_clusters: Annotated[int, COUNT] = 8
     _: KW_ONLY
-    init: Annotated[Any, AnyOf(OneOf(*STARTS), Numbers("centres (K, D)", (2,)))] = "k-means++"
-    n_init: Annotated[int | str, AnyOf(AUTO, COUNT)] = "auto"
+    init: Annotated[ClusterStart | Any, AnyOf(OneOf(*STARTS), Numbers("centres (K, D)", (2,)))] = "k-means++"
+    n_init: Annotated[int | Literal["auto"], AnyOf(AUTO, COUNT)] = "auto"
     max_iter: int = 300
     tol: float = 1e-4
     random_state: Any = 0

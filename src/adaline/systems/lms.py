@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from adaline.locks import lock_of
 from adaline.losses import Squared
 from adaline.parameters import NONE, POSITIVE, UsedWith
 from adaline.scans import LMSRule, Scan
+from adaline.scans.schedules import Decay
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.sources.views import in_memory
@@ -93,10 +94,10 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         "epochs": {"mixing": NONE},
         "shuffle": {"mixing": NONE},
     }
-    rate: float | str = "auto"
-    schedule: Any = "constant"
+    rate: float | Literal["auto"] = "auto"
+    schedule: Decay = "constant"
     fit_intercept: bool = True
-    init: Any = None
+    init: Literal["random"] | Any = None
     epochs: int = 20
     tol: float = 1e-4
     shuffle: bool = False

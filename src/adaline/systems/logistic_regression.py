@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, overload
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,15 +77,17 @@ from adaline.parameters import (
     POSITIVE,
     ZERO_OR_MORE,
     AnyOf,
+    ClassWeight,
     OneOf,
     UsedWith,
     WholeNumber,
+    one_of,
 )
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, combine_certificates, without_constants
 from adaline.scans.base import first_theta
 from adaline.solvers.least_squares.dependence import named, say_dependent
-from adaline.solvers.smooth.choose import SMOOTH_SOLVERS
+from adaline.solvers.smooth.choose import SmoothSolver
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.problem import Problem, build_problem, column_spread
 from adaline.sources import Source
@@ -108,7 +110,8 @@ from adaline.systems.families.online_logistic import (
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta, theta_of
 
-SCHEMES = ("softmax", "one-vs-rest", "one-vs-one")
+ClassScheme = Literal["softmax", "one-vs-rest", "one-vs-one"]
+LogisticSolver = Literal[SmoothSolver, "online"]
 MOST_PAIRED = 10  # folds up to which paths are found without every two of them: a machine for each pair
 OF_A_SCAN = ("_scan", "_result", "_names", "_targets")
 """What an online fit sets beside `classes_`."""
@@ -217,14 +220,14 @@ class LogisticRegression(NearFits, LinearClassifier):
         "folds": {"penalty": AUTO},
         "standardize": {"penalty": AnyOf(AUTO, POSITIVE), "l1": POSITIVE},
     }
-    penalty: Annotated[float | str, PENALTY] = 0.0
+    penalty: Annotated[float | Literal["auto"], PENALTY] = 0.0
     l1: Annotated[float, ZERO_OR_MORE] = 0.0
-    scheme: Annotated[str, OneOf(*SCHEMES)] = "softmax"
-    solver: Annotated[str, OneOf(*SMOOTH_SOLVERS, SOLVER)] = "auto"
+    scheme: Annotated[ClassScheme, one_of(ClassScheme)] = "softmax"
+    solver: Annotated[LogisticSolver, OneOf(*get_args(SmoothSolver), SOLVER)] = "auto"
     tol: Annotated[float, ZERO_OR_MORE] = 1e-10
     standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
     fit_intercept: Annotated[bool, FLAG] = True
-    class_weight: Annotated[Any, CLASS_WEIGHT] = None
+    class_weight: Annotated[ClassWeight, CLASS_WEIGHT] = None
     init: Annotated[Any, AnyOf(NONE, FIRST_WEIGHTS)] = None
     warm_start: Annotated[bool, FLAG] = False
     folds: Annotated[int, WholeNumber(2)] = 5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -10,9 +10,11 @@ from adaline.arrays import Array, RowsLike, like_rows
 from adaline.estimator import available_if
 from adaline.fitted import AnySystem, check_is_fitted
 from adaline.input import by_blocks
-from adaline.parameters import OneOf
+from adaline.parameters import one_of
 from adaline.systems.families.named import named_system
 from adaline.systems.families.scheme import Mask, Scheme, probability
+
+Machines = Literal["K", "K-1"]
 
 
 @named_system
@@ -58,9 +60,9 @@ class OneVsRest(Scheme):
     Lecture S2, K > 2 classes, idea 1; S3, extension to multiple classes. As many fits as machines.
     """
 
-    machines: Annotated[str, OneOf("K", "K-1")]
+    machines: Annotated[Machines, one_of(Machines)]
 
-    def __init__(self, system: AnySystem = None, *, machines: str = "K", basis: Any = None) -> None:
+    def __init__(self, system: AnySystem = None, *, machines: Machines = "K", basis: Any = None) -> None:
         self.system = system
         self.machines = machines
         self.basis = basis

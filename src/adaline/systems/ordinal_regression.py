@@ -43,7 +43,7 @@ from adaline.input.basis import columns_of
 from adaline.input.class_weights import ClassifiedRows, in_order, open_classes
 from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, read_finite
-from adaline.losses.ordinal import CUMULATIVE_LINKS, CumulativeLink, Ordinal, OrdinalOutputs
+from adaline.losses.ordinal import CUMULATIVE_LINKS, CumulativeLink, CumulativeLinkName, Ordinal, OrdinalOutputs
 from adaline.parameters import FLAG, LEVEL, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, without_constants
@@ -133,7 +133,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)
     compared_ordered: ClassVar[bool] = True
     compared_numbers: ClassVar[int] = 2**24  # of X, that a fit learns from in a comparison
-    link: Annotated[str, OneOf(*CUMULATIVE_LINKS)] = "logit"
+    link: Annotated[CumulativeLinkName, OneOf(*CUMULATIVE_LINKS)] = "logit"
     classes: Annotated[Any, AnyOf(NONE, _Labels())] = None
     penalty: Annotated[float, ZERO_OR_MORE] = 0.0
     tol: Annotated[float, ZERO_OR_MORE] = 1e-10

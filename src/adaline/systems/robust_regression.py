@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,7 @@ from adaline.parameters import (
     Number,
     OneOf,
     UsedWith,
+    one_of,
 )
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, combine_certificates, without_constants
@@ -59,7 +60,9 @@ from adaline.systems.families.near import FoldFilling, NearFits
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import linear_outputs, split_theta, theta_of
 
-LOSSES = ("huber", "absolute", "quantile", "tukey")
+RobustLoss = Literal["huber", "absolute", "quantile", "tukey"]
+ScaleRule = Literal["mad", "huber"]
+RobustStart = Literal["robust", "least_squares"]
 THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
 
 
@@ -137,14 +140,14 @@ class RobustRegression(NearFits, LinearRegressor):
         **{name: {"loss": OneOf(*THRESHOLDS)} for name in ("threshold", "scale", "init")},
         "standardize": {"penalty": POSITIVE},
     }
-    loss: Annotated[str, OneOf(*LOSSES)] = "huber"
+    loss: Annotated[RobustLoss, one_of(RobustLoss)] = "huber"
     threshold: Annotated[float | None, AnyOf(NONE, POSITIVE)] = None
     quantile: Annotated[float, Number(above=0, below=1)] = 0.5
-    scale: Annotated[float | str, AnyOf(OneOf("mad", "huber"), POSITIVE)] = "mad"
+    scale: Annotated[float | ScaleRule, AnyOf(one_of(ScaleRule), POSITIVE)] = "mad"
     penalty: Annotated[float, ZERO_OR_MORE] = 0.0
     standardize: Annotated[bool, FLAG] = False
     fit_intercept: Annotated[bool, FLAG] = True
-    init: Annotated[Any, AnyOf(OneOf("robust", "least_squares"), FIRST_WEIGHTS)] = "robust"
+    init: Annotated[RobustStart | Any, AnyOf(one_of(RobustStart), FIRST_WEIGHTS)] = "robust"
     tol: Annotated[float, ZERO_OR_MORE] = 1e-10
     epochs: Annotated[int, COUNT] = 200
     random_state: Annotated[Any, SEED] = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -14,9 +14,10 @@ from adaline.fits.mixing import measure_loss, run_mixed
 from adaline.fits.online import OnlineResult, run_epochs, scan_certificate
 from adaline.input import by_blocks
 from adaline.losses import Logistic, Loss, SigmoidSquared, TanhSquared
-from adaline.parameters import MODE, NONE, POSITIVE, AnyOf, Number, OneOf, UsedWith
+from adaline.parameters import MODE, NONE, POSITIVE, AnyOf, ClassWeight, Mode, Number, OneOf, UsedWith
 from adaline.results import Status
 from adaline.scans import Scan, SigmoidRule
+from adaline.scans.schedules import Decay
 from adaline.scans.tally import STEPS
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.smooth.majorize import Errors, bound_curvature, majorize
@@ -113,19 +114,19 @@ class SigmoidPerceptron(OnlineClassifier):
         "shuffle": {"mode": OneOf("online")},
         "stop_error": {"mode": OneOf("batch")},
     }
-    activation: Annotated[str, OneOf(*LOSSES)] = "tanh"
-    mode: Annotated[str, MODE] = "batch"
-    rate: float | str = "auto"
-    schedule: Any = "constant"
+    activation: Annotated[Literal["tanh", "logistic"], OneOf(*LOSSES)] = "tanh"
+    mode: Annotated[Mode, MODE] = "batch"
+    rate: float | Literal["auto"] = "auto"
+    schedule: Decay = "constant"
     fit_intercept: bool = True
-    init: Any = None
+    init: Literal["random"] | Any = None
     epochs: int = 200
     tol: float = 1e-4
     stop_error: Annotated[float | None, AnyOf(NONE, Number())] = None
     shuffle: bool = False
     random_state: Any = 0
     warm_start: bool = False
-    class_weight: Any = None
+    class_weight: ClassWeight = None
     basis: Any = None
     mixing: int | None = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Annotated, Any, Self, overload
+from typing import Annotated, Any, Literal, Self, overload
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from adaline.input.basis import check_basis, width_of
 from adaline.input.columns import check_same_columns
 from adaline.input.drafts import snapshot
 from adaline.input.open import open_rows, refuse_overflow
-from adaline.parameters import ZERO_OR_MORE, OneOf
+from adaline.parameters import ZERO_OR_MORE, one_of
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares import toeplitz
 from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, solve_least_squares, solve_wide, sums
@@ -31,7 +31,7 @@ from adaline.systems.families.filter import Filtered, SignalSystem
 from adaline.systems.families.named import named_system
 from adaline.systems.families.weights import column_notes, split_theta, warn_of_dependence
 
-METHODS = ("covariance", "autocorrelation")
+WindowMethod = Literal["covariance", "autocorrelation"]
 
 
 @named_system
@@ -92,7 +92,7 @@ class WienerFilter(SignalSystem):
 
     taps: Any = None
     _: KW_ONLY
-    method: Annotated[str, OneOf(*METHODS)] = "covariance"
+    method: Annotated[WindowMethod, one_of(WindowMethod)] = "covariance"
     delay: int = 0
     penalty: Annotated[float, ZERO_OR_MORE] = 0.0
     fit_intercept: bool = False

@@ -26,14 +26,14 @@ from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.fitted import check_is_fitted
-from adaline.inference.sample import WEIGHTS, Counted, Sample, count
+from adaline.inference.sample import Counted, Sample, WeightKind, count
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis, columns_of, rows_through_basis
 from adaline.input.coded import effects_on, refuse_absorbed
 from adaline.input.columns import check_same_columns
 from adaline.input.drafts import snapshot
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
-from adaline.parameters import FLAG, LEVEL, NONE, AnyOf, OneOf
+from adaline.parameters import FLAG, LEVEL, NONE, AnyOf, OneOf, one_of
 from adaline.results import (
     CONSTANT,
     EXPLAINED,
@@ -79,7 +79,7 @@ class LinearSystem(LinearRegressor):
     dependencies_: list[str] | None
     estimable_: NDArray[np.bool_] | None
     fit_intercept: Annotated[bool, FLAG]
-    weights: Annotated[str, OneOf(*WEIGHTS)]
+    weights: Annotated[WeightKind, one_of(WeightKind)]
     n_features_in_: int
     certificate_: Certificate
     _fits: tuple[Fit, ...]
