@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from adaline.systems import SYSTEMS, UNSUPERVISED
 
 HOME = Path(adaline.__file__).parent
 SOURCES = sorted(HOME.rglob("*.py"))
+MOST_ANY = 600  # bare Any in signatures; there were 1774
 
 
 @cache
@@ -53,3 +55,32 @@ def test_fit_drivers_take_values_and_no_system() -> None:
             if isinstance(node, ast.FunctionDef):
                 names = {one.arg for one in [*node.args.args, *node.args.kwonlyargs]}
                 assert "system" not in names, f"{path.name}: {node.name}"
+
+
+def functions_of(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Yield the public functions and methods of a module, with `__init__` and `__call__`; none within functions."""
+    for one in ast.iter_child_nodes(node):
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
+            if not one.name.startswith("_") or one.name in ("__init__", "__call__"):
+                yield one
+        elif not (isinstance(one, ast.ClassDef) and one.name.startswith("_")):
+            yield from functions_of(one)
+
+
+def annotations_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr | None]:
+    """Return the types of all parameters of a function, those of *args and **kwargs too, and of what it returns."""
+    args = function.args
+    taken = [*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))]
+    return [*(one.annotation for one in taken), function.returns]
+
+
+def test_few_types_in_public_signatures_say_nothing() -> None:
+    """`Any` alone; a name for it, such as `RowsLike` of `adaline.arrays`, says what is meant."""
+    hints = [
+        hint
+        for path in SOURCES
+        for function in functions_of(ast.parse(text(path)))
+        for hint in annotations_of(function)
+    ]
+    assert len(hints) > 5000
+    assert 0 < sum(isinstance(hint, ast.Name) and hint.id == "Any" for hint in hints) <= MOST_ANY

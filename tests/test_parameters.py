@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 import warnings
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -12,6 +16,7 @@ import pytest
 from sklearn.base import is_classifier
 
 from adaline.basis import BASES, Basis, Radial
+from adaline.construction import checks_of
 from adaline.errors import AdalineWarning, InvalidParameter
 from adaline.parameters import (
     CLASS_WEIGHT,
@@ -32,6 +37,8 @@ from adaline.parameters import (
 from adaline.systems import LMS, SYSTEMS, UNSUPERVISED, LogisticRegression, Ridge, RobustRegression
 from tests.turns import in_turn
 
+CLASSES = [*SYSTEMS.values(), *UNSUPERVISED.values(), *BASES.values()]
+PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 WEIGHTS = "None, 'balanced' or a dict by labels of numbers of zero or more"
 CASES: list[tuple[Check, str, list[Any], list[Any]]] = [
     (Number(), "a number", [0, -1.5, np.float32(2), Fraction(1, 3)], [True, "1", None, np.nan, np.inf, [1.0], 1j]),
@@ -94,11 +101,60 @@ def test_messages_say_why(check: Check, value: Any, reason: str) -> None:
     assert len(str(caught.value)) < 300
 
 
-IGNORED = [
-    (cls, name)
-    for cls in (*SYSTEMS.values(), *UNSUPERVISED.values(), *BASES.values())
-    for name in getattr(cls, "used_with", {})
+def words_in(hint: Any) -> list[str]:
+    """Return the words of all Literals in a type."""
+    args = get_args(hint)
+    return list(args) if get_origin(hint) is Literal else [word for one in args for word in words_in(one)]
+
+
+def words_of(check: Check) -> list[str]:
+    """Return the words that a check accepts."""
+    parts = check.checks if isinstance(check, AnyOf) else (check,)
+    return [word for one in parts if isinstance(one, OneOf) for word in one.words]
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_the_type_of_a_parameter_has_the_words_of_its_check(cls: Any) -> None:
+    """Registries of losses, links and activations among them."""
+    hints, checks = get_type_hints(cls), checks_of(cls)
+    for name in cls._get_param_names():
+        assert sorted(words_in(hints[name])) == sorted(words_of(checks[name])), name
+
+
+WRONG = [
+    'Ridge(penalty="foo")',
+    'Ridge("foo")',
+    "Ridge(1.0, 2.0)",
+    'LinearRegression(solver="qrr")',
+    'GaussianClassifier(covariance="ful")',
+    'GeneralizedLinear(loss="poison")',
+    'GeneralizedLinear(link="logg")',
+    'GaussianMixture(covariance_type="ful")',
+    'Perceptron(mode="on")',
 ]
+RIGHT = """Ridge(1.0), Ridge("auto"), Ridge([1.0, 2.0]), LinearRegression(solver="qr"), KMeans(3), GaussianMixture(4)
+GeneralizedLinear("poisson", link="log"), Perceptron(mode="batch", class_weight="balanced"), basis.Polynomial(2)
+"""
+
+
+@pytest.mark.night
+def test_mypy_refuses_wrong_words(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    file = tmp_path / "calls.py"
+    lines = ["from adaline import *", *RIGHT.splitlines()]
+    file.write_text("\n".join([*lines, *WRONG]))
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--config-file", str(PROJECT), str(file)],
+        cwd=PROJECT.parent,
+        capture_output=True,
+        text=True,
+    )
+    refused = re.findall(r"calls\.py:(\d+): error", done.stdout)
+    assert sorted(map(int, set(refused))) == [len(lines) + 1 + i for i in range(len(WRONG))], done.stdout
+
+
+IGNORED = [(cls, name) for cls in CLASSES for name in getattr(cls, "used_with", {})]
 OTHERWISE: dict[str, Any] = {
     **{"df": 7, "average": True, "rule": "one-standard-error", "points": 7, "ratio": 0.5, "scoring": "r2"},
     **{"quantile": 0.9, "threshold": 9.0, "scale": 7.0, "init": [1.0, 2.0, 3.0], "standardize": True, "folds": 9},

@@ -33,7 +33,7 @@ class Markdown(Extension):
             obj.docstring.value = markdown(obj.docstring.value)
 
     def on_package(self, *, pkg: Module, **_: Any) -> None:
-        """Sort the fields of the systems, from which their signatures are made; all are keywords."""
+        """Sort the fields of the systems, from which their signatures are made; what may lack a name is first."""
         for system in classes(pkg["systems"]):
             system.members = {name: system.members[name] for name in in_order(list(system.members))}
 

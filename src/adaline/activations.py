@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from adaline.arrays import Array, namespace
+from adaline.arrays import AnyArray, Array, namespace
 
 EDGE = 1e-3  # least distance of a start from the ends of a sigmoid, where its slope vanishes
 
@@ -42,15 +42,15 @@ class Activation(ABC):
     """Whether an output depends on all z of its row."""
 
     @abstractmethod
-    def value(self, z: Any) -> Any:
+    def value(self, z: AnyArray) -> AnyArray:
         """Return g(z)."""
 
     @abstractmethod
-    def slope(self, z: Any) -> Any:
+    def slope(self, z: AnyArray) -> AnyArray:
         """Return g'(z)."""
 
     @abstractmethod
-    def bend(self, z: Any) -> Any:
+    def bend(self, z: AnyArray) -> AnyArray:
         """Return g''(z)."""
 
     def inverse(self, y: Array) -> Array:
@@ -63,13 +63,13 @@ class Identity(Activation):
 
     name = "identity"
 
-    def value(self, z: Any) -> Any:
+    def value(self, z: AnyArray) -> AnyArray:
         return z
 
-    def slope(self, z: Any) -> Any:
+    def slope(self, z: AnyArray) -> AnyArray:
         return z * 0.0 + 1.0
 
-    def bend(self, z: Any) -> Any:
+    def bend(self, z: AnyArray) -> AnyArray:
         return z * 0.0
 
     def inverse(self, y: Array) -> Array:
@@ -81,15 +81,15 @@ class Tanh(Activation):
 
     name = "tanh"
 
-    def value(self, z: Any) -> Any:
+    def value(self, z: AnyArray) -> AnyArray:
         return namespace(z).tanh(z)
 
-    def slope(self, z: Any) -> Any:
+    def slope(self, z: AnyArray) -> AnyArray:
         """Return 1 - y^2."""
         y = self.value(z)
         return 1.0 - y * y
 
-    def bend(self, z: Any) -> Any:
+    def bend(self, z: AnyArray) -> AnyArray:
         """Return -2 y (1 - y^2)."""
         y = self.value(z)
         return -2.0 * y * (1.0 - y * y)
@@ -103,18 +103,18 @@ class LogisticActivation(Activation):
 
     name = "logistic"
 
-    def value(self, z: Any) -> Any:
+    def value(self, z: AnyArray) -> AnyArray:
         xp = namespace(z)
         small = xp.exp(-xp.abs(z))
         return xp.where(z > 0, 1.0 + 0.0 * small, small) / (1.0 + small)
 
-    def slope(self, z: Any) -> Any:
+    def slope(self, z: AnyArray) -> AnyArray:
         """Return p (1 - p)."""
         xp = namespace(z)
         small = xp.exp(-xp.abs(z))
         return small / (1.0 + small) ** 2
 
-    def bend(self, z: Any) -> Any:
+    def bend(self, z: AnyArray) -> AnyArray:
         """Return p (1 - p) (1 - 2 p)."""
         return self.slope(z) * (1.0 - 2.0 * self.value(z))
 
@@ -128,13 +128,13 @@ class Exp(Activation):
 
     name = "exp"
 
-    def value(self, z: Any) -> Any:
+    def value(self, z: AnyArray) -> AnyArray:
         return namespace(z).exp(z)
 
-    def slope(self, z: Any) -> Any:
+    def slope(self, z: AnyArray) -> AnyArray:
         return self.value(z)
 
-    def bend(self, z: Any) -> Any:
+    def bend(self, z: AnyArray) -> AnyArray:
         return self.value(z)
 
     def inverse(self, y: Array) -> Array:
@@ -147,15 +147,15 @@ class Softplus(Activation):
 
     name = "softplus"
 
-    def value(self, z: Any) -> Any:
+    def value(self, z: AnyArray) -> AnyArray:
         xp = namespace(z)
         return xp.where(z > 0, z, 0.0 * z) + xp.log1p(xp.exp(-xp.abs(z)))
 
-    def slope(self, z: Any) -> Any:
+    def slope(self, z: AnyArray) -> AnyArray:
         """Return 1 / (1 + exp(-z))."""
         return LogisticActivation().value(z)
 
-    def bend(self, z: Any) -> Any:
+    def bend(self, z: AnyArray) -> AnyArray:
         """Return its derivative."""
         return LogisticActivation().slope(z)
 
@@ -171,17 +171,17 @@ class SoftmaxActivation(Activation):
     name = "softmax"
     coupled = True
 
-    def value(self, z: Any) -> Any:
+    def value(self, z: AnyArray) -> AnyArray:
         xp = namespace(z)
         small = xp.exp(z - xp.max(z, axis=1, keepdims=True))
         return small / xp.sum(small, axis=1, keepdims=True)
 
-    def slope(self, z: Any) -> Any:
+    def slope(self, z: AnyArray) -> AnyArray:
         """Return p (1 - p)."""
         p = self.value(z)
         return p * (1.0 - p)
 
-    def bend(self, z: Any) -> Any:
+    def bend(self, z: AnyArray) -> AnyArray:
         """Return p (1 - p) (1 - 2 p)."""
         p = self.value(z)
         return p * (1.0 - p) * (1.0 - 2.0 * p)
@@ -192,10 +192,10 @@ class Flat(Activation):
 
     flat = True
 
-    def slope(self, z: Any) -> Any:
+    def slope(self, z: AnyArray) -> AnyArray:
         return z * 0.0
 
-    def bend(self, z: Any) -> Any:
+    def bend(self, z: AnyArray) -> AnyArray:
         return z * 0.0
 
 
@@ -204,7 +204,7 @@ class Sign(Flat):
 
     name = "sign"
 
-    def value(self, z: Any) -> Any:
+    def value(self, z: AnyArray) -> AnyArray:
         return namespace(z).sign(z)
 
 
@@ -213,10 +213,11 @@ class Step(Flat):
 
     name = "step"
 
-    def value(self, z: Any) -> Any:
+    def value(self, z: AnyArray) -> AnyArray:
         return namespace(z).astype(z > 0, z.dtype)
 
 
+ActivationName = Literal["identity", "sign", "step", "tanh", "logistic", "exp", "softplus", "softmax"]
 ACTIVATIONS: dict[str, Activation] = {
     one.name: one
     for one in (Identity(), Sign(), Step(), Tanh(), LogisticActivation(), Exp(), Softplus(), SoftmaxActivation())

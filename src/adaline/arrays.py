@@ -15,6 +15,30 @@ from adaline.errors import InvalidData, MissingValues
 from adaline.lazy import nw
 
 Array = NDArray[np.float64]
+RowsLike = Any
+"""Rows as fits take them: an array of any namespace, a list, a sparse matrix, a frame, or a source."""
+RowLike = Any
+"""One row: an array, a list, or a dict by the names of the columns."""
+TargetsLike = Any
+"""Targets or labels of rows, as an array of any namespace, a list or a column of a frame; None where there are none."""
+TargetLike = Any
+"""The target or the label of one row."""
+LabelsLike = Any
+"""Labels of classes: an array or a list of numbers, texts, booleans or dates."""
+WeightsLike = Any
+"""A weight for each row, as an array of any namespace, a list or a column of a frame; None for equal weights."""
+OffsetsLike = Any
+"""A number for each row, or for each row and output, that is added to the output; None for zero."""
+GroupsLike = Any
+"""A group for each row, as an array or a list of labels, or a column of a frame; None where there are none."""
+DataLike = Any
+"""A table: a path or a pattern of paths, a query, a frame, or an object of another library that has columns."""
+HypothesisLike = Any
+"""A hypothesis about coefficients: equations as text, names of columns, or a matrix of contrasts."""
+AnyArray = Any
+"""An array of NumPy, torch, cupy or jax: these share no class, and the array-API standard has no types to check."""
+ThetaLike = Any
+"""The parameters that a sum is taken at: an array of any namespace, in float64 or double-double; None without any."""
 Values = TypeVar("Values")
 
 
@@ -25,24 +49,24 @@ FEW = 2**10  # numbers
 NO_FRAMES = (np.ndarray, list, tuple, str, PathLike)  # what data may be that no frame is
 
 
-def is_sparse(x: Any) -> bool:
+def is_sparse(x: AnyArray) -> bool:
     """Whether x is a SciPy sparse matrix or array, of which there is none before SciPy's module of them is loaded."""
     return not isinstance(x, np.ndarray) and "scipy.sparse" in sys.modules and bool(scipy.sparse.issparse(x))
 
 
-def is_device(x: Any) -> bool:
+def is_device(x: AnyArray) -> bool:
     """Whether x is an array of another namespace than NumPy's."""
     if isinstance(x, ON_HOST) or is_sparse(x):
         return False
     return hasattr(x, "__array_namespace__") or package_of(x) in WITHOUT_NAMESPACE
 
 
-def package_of(x: Any) -> str:
+def package_of(x: AnyArray) -> str:
     """Return the name of the package that the type of x is from."""
     return type(x).__module__.partition(".")[0]
 
 
-def on_torch(x: Any) -> Any:
+def on_torch(x: AnyArray) -> AnyArray:
     """Return an array of cupy or jax on a CUDA device as a tensor of the same memory, where torch has that device.
 
     Sums of it are then those of a tensor, to the bit. A tensor that requires gradients is returned without its history:
@@ -59,7 +83,7 @@ def on_torch(x: Any) -> Any:
     return torch.from_dlpack(x) if torch.cuda.is_available() else x
 
 
-def namespace(x: Any) -> Any:
+def namespace(x: AnyArray) -> Any:
     """Return the array-API namespace of x; torch's through array-api-compat, which scikit-learn ships."""
     if hasattr(x, "__array_namespace__"):
         return x.__array_namespace__()
@@ -68,13 +92,13 @@ def namespace(x: Any) -> Any:
     return array_api_compat.array_namespace(x)
 
 
-def has_float64(x: Any) -> bool:
+def has_float64(x: AnyArray) -> bool:
     """Whether the device of an array has float64, as sums are: those of Apple (MPS) have float32 at most."""
     info = getattr(namespace(x), "__array_namespace_info__", None)
     return info is None or "float64" in info().dtypes(device=x.device, kind="real floating")
 
 
-def to_device_of(other: Any, array: Any) -> Any:
+def to_device_of(other: Any, array: AnyArray) -> AnyArray:
     """Return an array as float64 in the namespace and on the device of another."""
     if type(array) is not np.ndarray and is_device(array) and package_of(array) != package_of(other):
         array = host(array)
@@ -84,7 +108,7 @@ def to_device_of(other: Any, array: Any) -> Any:
     return xp.asarray(array, dtype=xp.float64, device=other.device)
 
 
-def beside(like: Any, array: Any) -> Any:
+def beside(like: Any, array: AnyArray) -> AnyArray:
     """Return an array, of NumPy or a tensor, in the namespace and on the device of another, its dtype kept.
 
     A tensor is handed over without a copy; where jax is set to 32 bits it has no more than these. On a device without
@@ -101,7 +125,7 @@ def beside(like: Any, array: Any) -> Any:
     return xp.asarray(array, device=like.device)
 
 
-def framed(data: Any) -> Any:
+def framed(data: DataLike) -> Any:
     """Return a frame as narwhals takes it, other objects as they are; refuse two columns of one name."""
     if isinstance(data, NO_FRAMES):  # asking narwhals costs a tenth of a small fit, importing it a tenth of a second
         return data
@@ -135,17 +159,17 @@ def overwrite(array: Array, values: Array) -> None:
     array.reshape(-1).data[:] = values.reshape(-1).data
 
 
-def as_dense(x: Any) -> Any:
+def as_dense(x: AnyArray) -> AnyArray:
     """Return sparse rows as a dense NumPy array, other arrays as they are."""
     return x.toarray() if is_sparse(x) else x
 
 
-def on_host(x: Any) -> Any:
+def on_host(x: AnyArray) -> AnyArray:
     """Return rows of a device as a NumPy array, others, sparse ones too, as they are."""
     return host(x) if is_device(x) else x
 
 
-def like_rows(x: Any, values: Values) -> Values:
+def like_rows(x: AnyArray, values: Values) -> Values:
     """Return values of the rows x, on the host, where rows on a device lie; as they are where x is none of these.
 
     Texts, and labels of other kinds than numbers, stay on the host.
@@ -155,7 +179,7 @@ def like_rows(x: Any, values: Values) -> Values:
     return out
 
 
-def host_values(values: Any) -> Any:
+def host_values(values: AnyArray) -> AnyArray:
     """Return values on a device as a NumPy array, whole numbers as such; others as they are."""
     if not is_device(values):
         return values
@@ -163,7 +187,7 @@ def host_values(values: Any) -> Any:
     return host(values).astype(np.int64) if whole else host(values)
 
 
-def host(array: Any) -> Array:
+def host(array: AnyArray) -> Array:
     """Return an array of any namespace as NumPy float64."""
     if type(array) is not np.ndarray and is_device(array):
         package = package_of(array)
@@ -179,7 +203,7 @@ def host(array: Any) -> Array:
     return np.asarray(array, dtype=np.float64)
 
 
-def refuse_masked(values: Any, what: str) -> None:
+def refuse_masked(values: AnyArray, what: str) -> None:
     """Refuse a masked array with a mask: the values under the mask are not data."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise MissingValues(f"{what} is a masked array, with masked values: drop or fill such rows")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_device, is_sparse, namespace
+from adaline.arrays import AnyArray, Array, host, is_device, is_sparse, namespace
 
 
 class Shape(NamedTuple):
@@ -50,7 +50,7 @@ class UnitsApart(NamedTuple):
     starts: NDArray[np.int32]
 
     @classmethod
-    def of(cls, x: Any) -> UnitsApart:
+    def of(cls, x: AnyArray) -> UnitsApart:
         """Return the rows of a CSR matrix."""
         one = np.abs(x.data) == 1.0
         before = np.concatenate([np.zeros(1, np.int32), np.cumsum(one, dtype=np.int32)])

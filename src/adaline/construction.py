@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from adaline import peers
 from adaline.errors import AdalineWarning, UnknownParameter, warn
 from adaline.estimator import join_if_loaded
+from adaline.fitted import AnySystem
 from adaline.parameters import Check
 
 C = TypeVar("C", bound=type[Any])
@@ -87,13 +88,13 @@ def _defaults_and_conditions(cls: Any) -> list[tuple[str, Any, dict[str, Check]]
     return [(name, getattr(cls, name), others) for name, others in getattr(cls, "used_with", {}).items()]
 
 
-def is_system(estimator: Any) -> bool:
+def is_system(estimator: AnySystem) -> bool:
     """Whether an estimator is one of adaline's, and so takes sources; others take only arrays."""
     kind: Any = type(estimator)
     return bool(checks_of(kind))
 
 
-def check_parameters(system: Any) -> None:
+def check_parameters(system: AnySystem) -> None:
     """Refuse invalid constructor arguments, and warn of those that have no effect beside the others.
 
     `used_with` of a class has, by the name of a parameter, the others that make it effective: one of them has to have a
@@ -113,7 +114,7 @@ def check_parameters(system: Any) -> None:
             warn(f"{kind.__name__} ignores {name}={value!r}: it needs {needed}, not {found}", AdalineWarning)
 
 
-def check_values(system: Any) -> bool:
+def check_values(system: AnySystem) -> bool:
     """Refuse invalid constructor arguments: each by its check, then, by `_check_together`, in combination.
 
     Return whether any of them is not the default of its class.
@@ -141,7 +142,7 @@ class _Shown(str):
 
 def _plain(hint: Any) -> Any:
     """Return an annotation that is text without the check in it: "float" of "Annotated[float, POSITIVE]"."""
-    return _Shown(re.sub(r"^Annotated\[([^,]+), .*\]$", r"\1", hint)) if isinstance(hint, str) else hint
+    return _Shown(re.sub(r"^Annotated\[((?:[^][,]|\[[^]]*\])+), .*\]$", r"\1", hint)) if isinstance(hint, str) else hint
 
 
 def _misnamed(owner: str, construct: Callable[..., None], args: tuple[Any, ...], given: dict[str, Any]) -> str | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
 
 from adaline.errors import AdalineError
+from adaline.fitted import AnyModel
 
 MOST_COEFFICIENTS = 30  # up to which the whole summary is shown; of more, as many of the largest
 
 
-def fit_as_html(model: Any) -> str:
+def fit_as_html(model: AnyModel) -> str:
     """Return the summary of a fitted model as HTML, or its largest coefficients and its certificate; "" before a fit.
 
     Examples

@@ -24,6 +24,7 @@ from typing import Any, Self, TypeVar, cast
 
 from adaline import errors
 from adaline.display import fit_as_html
+from adaline.fitted import AnyModel, AnySystem, has_learned
 from adaline.locks import Lock
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -88,7 +89,7 @@ class Deferred:
     def __set_name__(self, owner: type[Any], name: str) -> None:
         self.owner, self.name = owner, name
 
-    def __get__(self, model: Any, cls: Any = None) -> Any:
+    def __get__(self, model: AnyModel, cls: Any = None) -> Any:
         join()
         asked = cls if model is None else model
         above = super(self.owner, asked)
@@ -175,6 +176,10 @@ class BaseEstimator(AloneEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__.copy()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether the model is fitted: what scikit-learn's `check_is_fitted` asks."""
+        return has_learned(self)
 
     @property
     def _repr_html_(self) -> Callable[[], str]:
@@ -276,7 +281,7 @@ def _defaults(cls: type[Any]) -> dict[str, Any]:
     }
 
 
-def clone(estimator: Any, *, safe: bool = True) -> Any:
+def clone(estimator: AnySystem, *, safe: bool = True) -> Any:
     """Return an estimator that is not fitted, of the same parameters; of lists, each; `safe=False` copies all else."""
     if _alone() and isinstance(estimator, BaseEstimator):
         given = estimator.get_params(deep=False)
@@ -290,17 +295,17 @@ def clone(estimator: Any, *, safe: bool = True) -> Any:
     return sklearn.base.clone(estimator, safe=safe)
 
 
-def is_classifier(estimator: Any) -> bool:
+def is_classifier(estimator: AnySystem) -> bool:
     """Whether an estimator predicts labels."""
     return _predicts(estimator, "classifier")
 
 
-def is_regressor(estimator: Any) -> bool:
+def is_regressor(estimator: AnySystem) -> bool:
     """Whether an estimator predicts numbers."""
     return _predicts(estimator, "regressor")
 
 
-def _predicts(estimator: Any, kind: str) -> bool:
+def _predicts(estimator: AnySystem, kind: str) -> bool:
     if _alone() and isinstance(estimator, BaseEstimator):
         return getattr(estimator, "_estimator_type", None) == kind
     from sklearn.utils import get_tags
@@ -325,7 +330,7 @@ class Available:
         self.fn, self.check = fn, check
         update_wrapper(self, fn)  # type: ignore[arg-type]
 
-    def __get__(self, model: Any, cls: Any = None) -> Any:
+    def __get__(self, model: AnyModel, cls: Any = None) -> Any:
         if model is None:
             return wraps(self.fn)(lambda model, *args, **given: self.__get__(model)(*args, **given))
         try:
@@ -335,7 +340,7 @@ class Available:
             raise self._absence(model) from error
         raise self._absence(model)
 
-    def _absence(self, model: Any) -> AttributeError:
+    def _absence(self, model: AnyModel) -> AttributeError:
         return AttributeError(f"This {type(model).__name__!r} has no attribute {self.fn.__name__!r}")
 
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+AnyModel = Any
+"""A fitted system, or a fitted estimator of scikit-learn, with the attributes that its fit sets."""
+AnySystem = Any
+"""A system, or an estimator of scikit-learn, whether fitted or not."""
 
-def check_is_fitted(model: Any, attribute: str | None = None) -> None:
+
+def check_is_fitted(model: AnyModel, attribute: str | None = None) -> None:
     """Raise NotFittedError, adaline's and scikit-learn's in one, where a model lacks what fit sets.
 
     Where nothing is at hand that only `fit` sets, scikit-learn decides: some of its own models need no fit.
@@ -22,7 +27,12 @@ def check_is_fitted(model: Any, attribute: str | None = None) -> None:
         raise NotFittedError(str(error)) from None
 
 
-def rows_of(model: Any) -> int | None:
+def has_learned(model: object) -> bool:
+    """Whether a model has an attribute that `fit` sets: one whose name ends with an underscore."""
+    return any(name[-1] == "_" and name[:2] != "__" for name in list(vars(model)))  # another thread may add to them
+
+
+def rows_of(model: AnyModel) -> int | None:
     """Return how many rows a model was fitted to; None where it keeps no sums."""
     attributes = vars(model)
     if hasattr(model, "rows_seen_"):  # it goes from row to row, and keeps no sums
@@ -31,9 +41,8 @@ def rows_of(model: Any) -> int | None:
     return None if sums is None else int(sums.rows)
 
 
-def _has_learned(model: Any, attribute: str | None) -> bool:
+def _has_learned(model: AnyModel, attribute: str | None) -> bool:
     if attribute is not None:
         return hasattr(model, attribute)
-    if hasattr(model, "__sklearn_is_fitted__"):
-        return False
-    return any(name[-1] == "_" and name[:2] != "__" for name in list(vars(model)))  # another thread may add to them
+    said = getattr(model, "__sklearn_is_fitted__", None)
+    return has_learned(model) if said is None else bool(said())

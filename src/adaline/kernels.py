@@ -6,7 +6,7 @@ import os
 from functools import lru_cache
 from typing import Any
 
-from adaline.arrays import is_sparse, package_of
+from adaline.arrays import AnyArray, is_sparse, package_of
 from adaline.block import UnitsApart
 from adaline.errors import AdalineWarning, warn
 
@@ -22,7 +22,7 @@ except ImportError as error:
     )
 
 
-def call_native(name: str, out: Any, x: Any, *rest: Any) -> None:
+def call_native(name: str, out: Any, x: AnyArray, *rest: Any) -> None:
     """Call the kernel of this name for dense or sparse rows x, with what it writes to and what else it takes."""
     if is_sparse(x):
         getattr(native, f"{name}_csr")(out, x.data, x.indices, x.indptr, *rest)
@@ -34,7 +34,7 @@ def call_native(name: str, out: Any, x: Any, *rest: Any) -> None:
         getattr(native, f"{name}_dense")(out, x, *rest)
 
 
-def fused_kernels(x: Any) -> Any:
+def fused_kernels(x: AnyArray) -> Any:
     """Return the kernels for rows x on a CUDA device, `adaline.fused`; None where there are none, as without Triton.
 
     With TRITON_INTERPRET=1 they serve tensors on the host too, slowly.

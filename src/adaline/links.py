@@ -12,13 +12,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy
 
 from adaline.activations import ACTIVATIONS
-from adaline.arrays import Array, host, is_device, namespace, to_device_of
+from adaline.arrays import AnyArray, Array, host, is_device, namespace, to_device_of
 from adaline.errors import InvalidParameter
 from adaline.parameters import NONE, AnyOf, Instance, OneOf
 from adaline.twofold import Twofold, exact
@@ -59,18 +59,18 @@ class Link(ABC):
     """Whether slopes are known in double-double, by the last three functions."""
 
     @abstractmethod
-    def mean(self, z: Any) -> Any:
+    def mean(self, z: AnyArray) -> AnyArray:
         """Return the mean of output z, NaN outside the range; at a border it is 0 or infinite."""
 
     @abstractmethod
     def output(self, mean: Array) -> Array:
         """Return the output z of a mean: the link function itself."""
 
-    def power(self, z: Any, a: float) -> Derivatives:
+    def power(self, z: AnyArray, a: float) -> Derivatives:
         """Return mean^a / a, the logarithm of the mean for a = 0, with derivatives by z."""
         raise NotImplementedError  # of links for means above zero
 
-    def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
+    def share(self, z: AnyArray) -> tuple[Derivatives, Derivatives]:
         """Return the logarithms of the mean and of one minus the mean, with derivatives by z."""
         raise NotImplementedError  # of links for means between 0 and 1
 
@@ -93,19 +93,19 @@ class Log(Link):
     name = "log"
     twofold = True
 
-    def mean(self, z: Any) -> Any:
+    def mean(self, z: AnyArray) -> AnyArray:
         return namespace(z).exp(z)
 
     def output(self, mean: Array) -> Array:
         return np.asarray(np.log(np.maximum(mean, 1e-300)))
 
-    def power(self, z: Any, a: float) -> Derivatives:
+    def power(self, z: AnyArray, a: float) -> Derivatives:
         if a == 0:
             return Derivatives(z, z * 0.0 + 1.0, z * 0.0)
         powered = namespace(z).exp(a * z)
         return Derivatives(powered / a, powered, a * powered)
 
-    def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
+    def share(self, z: AnyArray) -> tuple[Derivatives, Derivatives]:
         xp = namespace(z)
         z = xp.where(z < 0, z, -1.0 + 0.0 * z)
         odds = 1.0 / xp.expm1(-xp.where(z < -LARGEST, -LARGEST + 0.0 * z, z))
@@ -147,7 +147,7 @@ class Power(Link):
         if not np.isfinite(self.exponent) or self.exponent == 0:
             raise InvalidParameter(f"the exponent of a power link is any number but zero, got {self.exponent!r}")
 
-    def mean(self, z: Any) -> Any:
+    def mean(self, z: AnyArray) -> AnyArray:
         if self.exponent == 1:
             return z
         mean = self._positive(z) ** (1.0 / self.exponent)
@@ -157,14 +157,14 @@ class Power(Link):
     def output(self, mean: Array) -> Array:
         return np.asarray(mean if self.exponent == 1 else np.maximum(mean, 1e-300) ** self.exponent)
 
-    def power(self, z: Any, a: float) -> Derivatives:
+    def power(self, z: AnyArray, a: float) -> Derivatives:
         q, z = 1.0 / self.exponent, self._positive(z)
         if a == 0:
             return Derivatives(q * namespace(z).log(z), q / z, -q / z**2)
         k = q * a
         return Derivatives(z**k / a, q * z ** (k - 1.0), q * (k - 1.0) * z ** (k - 2.0))
 
-    def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
+    def share(self, z: AnyArray) -> tuple[Derivatives, Derivatives]:
         xp = namespace(z)
         z = xp.where((z > 0) & (z < 1), z, 0.5 + 0.0 * z)
         m = self.power(z, 1.0)
@@ -183,7 +183,7 @@ class Power(Link):
         return self.power_slope(z, 0.0), -self.power_slope(z, 1.0) / (1.0 - self.mean_twofold(z))
 
     @staticmethod
-    def _positive(z: Any) -> Any:
+    def _positive(z: AnyArray) -> Any:
         """Return z where it is positive, else 1: losses have some number where there is no mean."""
         return namespace(z).where(z > 0, z, 1.0 + 0.0 * z)
 
@@ -198,12 +198,12 @@ class ShareLink(Link):
     def output(self, mean: Array) -> Array:
         return self.quantile(np.clip(mean, 1e-12, 1 - 1e-12))
 
-    def density(self, z: Any) -> Any:
+    def density(self, z: AnyArray) -> Any:
         """Return the derivative of the mean by z."""
         log = self.share(z)[0]
         return namespace(z).exp(log.value) * log.slope
 
-    def density_slope(self, z: Any) -> Any:
+    def density_slope(self, z: AnyArray) -> Any:
         """Return the second derivative of the mean by z."""
         log = self.share(z)[0]
         return namespace(z).exp(log.value) * (log.slope**2 + log.bend)
@@ -218,13 +218,13 @@ class Logit(ShareLink):
     def share_slopes(self, z: Twofold) -> tuple[Twofold, Twofold]:
         return 1.0 / (z.exp() + 1.0), -1.0 / ((-z).exp() + 1.0)
 
-    def mean(self, z: Any) -> Any:
+    def mean(self, z: AnyArray) -> AnyArray:
         return ACTIVATIONS["logistic"].value(z)
 
     def quantile(self, share: Array) -> Array:
         return np.asarray(scipy.special.logit(share))
 
-    def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
+    def share(self, z: AnyArray) -> tuple[Derivatives, Derivatives]:
         g, xp = ACTIVATIONS["logistic"], namespace(z)
         small, bend = xp.log1p(xp.exp(-xp.abs(z))), -g.slope(z)
         zero = 0.0 * z
@@ -243,13 +243,13 @@ class Probit(ShareLink):
     def share_slopes(self, z: Twofold) -> tuple[Twofold, Twofold]:
         return _mills_twofold(z), -_mills_twofold(-z)
 
-    def mean(self, z: Any) -> Any:
+    def mean(self, z: AnyArray) -> AnyArray:
         return _on_host(scipy.special.ndtr, z)
 
     def quantile(self, share: Array) -> Array:
         return np.asarray(scipy.special.ndtri(share))
 
-    def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
+    def share(self, z: AnyArray) -> tuple[Derivatives, Derivatives]:
         value, slope, bend = (_on_host(f, -z) for f in (scipy.special.log_ndtr, _mills, _mills_slope))
         return (
             Derivatives(*(_on_host(f, z) for f in (scipy.special.log_ndtr, _mills, _mills_slope))),
@@ -267,14 +267,14 @@ class Cloglog(ShareLink):
         u = z.exp()
         return u / u.expm1(), -u
 
-    def mean(self, z: Any) -> Any:
+    def mean(self, z: AnyArray) -> AnyArray:
         xp = namespace(z)
         return -xp.expm1(-xp.exp(self._bounded(z)))
 
     def quantile(self, share: Array) -> Array:
         return np.asarray(np.log(-np.log1p(-share)))
 
-    def share(self, z: Any) -> tuple[Derivatives, Derivatives]:
+    def share(self, z: AnyArray) -> tuple[Derivatives, Derivatives]:
         """With u = exp(z): ln(1 - mean) = -u; (ln mean)' = r = u / (exp(u) - 1), (ln mean)'' = r (1 - u - r)."""
         xp = namespace(z)
         z = self._bounded(z)
@@ -289,11 +289,12 @@ class Cloglog(ShareLink):
         return Derivatives(value, r, xp.where(z < -LARGEST, 0.0 * r, r * left)), Derivatives(-u, -u, -u)
 
     @staticmethod
-    def _bounded(z: Any) -> Any:
+    def _bounded(z: AnyArray) -> Any:
         """Return z, or the largest whose exp is a number."""
         return namespace(z).where(z < LARGEST, z, LARGEST + 0.0 * z)
 
 
+LinkName = Literal["log", "logit", "probit", "cloglog", "identity", "sqrt", "inverse", "inverse_squared"]
 LINKS: dict[str, Link] = {
     **{link.name: link for link in (Log(), Logit(), Probit(), Cloglog())},
     **{"identity": Power(1.0), "sqrt": Power(0.5), "inverse": Power(-1.0), "inverse_squared": Power(-2.0)},
@@ -347,7 +348,7 @@ def _powered(z: Twofold, k: Twofold) -> Twofold:
     return (z.log() * k).exp()
 
 
-def _on_host(f: Any, z: Any) -> Any:
+def _on_host(f: Any, z: AnyArray) -> Any:
     """Return f(z) of a SciPy function, in the namespace of z."""
     return to_device_of(z, f(host(z))) if is_device(z) else f(z)
 

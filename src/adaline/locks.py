@@ -11,6 +11,8 @@ import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet, ref
 
+from adaline.fitted import AnyModel
+
 T = TypeVar("T")
 
 _ReentrantLock: Any = type(threading.RLock())
@@ -39,12 +41,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_free_locks)
 
 
-def lock_of(model: Any) -> Lock:
+def lock_of(model: AnyModel) -> Lock:
     """Return the lock of a model, which is made when it is first asked for; copies of the model have their own."""
     return _model_locks.get(id(model)) or _make_lock(model)
 
 
-def _make_lock(model: Any) -> Lock:
+def _make_lock(model: AnyModel) -> Lock:
     lock, key = Lock.__new__(Lock), id(model)  # which the dictionary keeps, and not `_locks`
     lock.model = ref(model, lambda _: _model_locks.pop(key, None))  # lives as long as the lock: until the model ends
     return _model_locks.setdefault(key, lock)

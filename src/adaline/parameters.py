@@ -16,7 +16,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence, Set
 from numbers import Integral, Real
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,6 +134,19 @@ class OneOf(Check):
     @property
     def options(self) -> list[str]:
         return [repr(word) for word in self.words]
+
+
+def one_of(literal: Any) -> OneOf:
+    """Return the check of a type of words: `Literal["full", "tied"]`.
+
+    Examples
+    --------
+    >>> from typing import Literal
+    >>> from adaline.parameters import one_of
+    >>> one_of(Literal["full", "tied"]).wanted
+    'one of full, tied'
+    """
+    return OneOf(*get_args(literal))
 
 
 class Flag(Check):
@@ -292,6 +305,10 @@ def _array(value: Any) -> NDArray[np.float64] | None:
         return None
 
 
+Mode = Literal["online", "batch"]
+ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
+"""Types of parameters that several systems share."""
+
 UsedWith = dict[str, dict[str, Check]]
 """By the name of a parameter, the other parameters that make it effective, and their values that do so."""
 
@@ -304,7 +321,7 @@ POSITIVE = Number(above=0)
 PENALTY = Penalty(AUTO, ZERO_OR_MORE)
 LEVEL = Number(above=0, below=1)
 SEED = Seed()
-MODE = OneOf("online", "batch")
+MODE = one_of(Mode)
 CLASS_WEIGHT = AnyOf(NONE, OneOf("balanced"), ClassWeightCheck())
 BATCH_RATE = AnyOf(AUTO, POSITIVE, Numbers("a vector", (1,)), Numbers("a matrix", (2,)))
 FIRST_WEIGHTS = Numbers("weights, intercept first")

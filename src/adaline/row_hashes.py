@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import namespace
+from adaline.arrays import AnyArray, namespace
 
 MIXED = ((0xBF58476D1CE4E5B9, 30), (0x94D049BB133111EB, 27))  # factors and shifts of splitmix64
 STRIDE = 0x9E3779B97F4A7C15
@@ -28,7 +28,7 @@ def row_uniforms(first: int, rows: int, salt: int = 0) -> NDArray[np.float64]:
     return (row_hashes(first, rows, salt) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def row_uniforms_beside(x: Any, first: int, salt: int = 0) -> Any:
+def row_uniforms_beside(x: AnyArray, first: int, salt: int = 0) -> Any:
     """Return `row_uniforms` of as many rows as x has, in the namespace and on the device of x, (rows,).
 
     Whole numbers are signed there; their products and sums wrap around to the same bits.

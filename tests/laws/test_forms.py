@@ -111,7 +111,7 @@ def test_columns_are_known_by_their_names(case: Case) -> None:
 
 @cases(law="one weight")
 def test_a_fit_leaves_its_input_alone(case: Case) -> None:
-    given = case.rows().with_weight(np.ones(60))
+    given = case.rows().with_weight(np.linspace(0.5, 2.0, 60))
     kept = [np.copy(part) for part in (*given.arguments, given.weight)]
     read = fitted(case.name).predict(given.X)
     case.fit(given)

@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import exceptions
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from adaline import LinearRegression, Ridge
 from adaline.errors import AdalineError, InvalidData, NotFittedError
+from adaline.fitted import check_is_fitted as checked
 from adaline.storage import load, save
 from tests.cases import Case, Given, cases, fitted, reading
 from tests.storage.cases import assert_equal
@@ -144,6 +147,19 @@ def test_every_fitted_attribute_is_in_the_docstring(case: Case) -> None:
 def test_a_new_model_says_that_it_is_not_fitted(case: Case) -> None:
     with pytest.raises(NotFittedError, match=f"This {case.system.__name__} instance is not fitted yet"):
         case.make().predict(case.rows().X)
+
+
+@cases()
+def test_a_model_tells_scikit_learn_whether_it_is_fitted(case: Case) -> None:
+    model = fitted(case.name)
+    assert model.__sklearn_is_fitted__()
+    check_is_fitted(model)
+    for other in (case.make(), clone(model)):
+        assert not other.__sklearn_is_fitted__()
+        with pytest.raises(NotFittedError):
+            checked(other)
+        with pytest.raises(exceptions.NotFittedError):
+            check_is_fitted(other)
 
 
 @cases()

@@ -6,6 +6,7 @@ import math
 import pickle
 import warnings
 from collections.abc import Callable
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -154,6 +155,14 @@ def test_our_convergence_warning_is_both() -> None:
 # -- names of others -------------------------------------------------------------------------------------------------
 
 
+BY_POSITION = {
+    **{"Ridge": "penalty", "KMeans": "n_clusters", "GaussianMixture": "n_components", "GeneralizedLinear": "loss"},
+    **{"AdaptiveFilter": "taps", "WienerFilter": "taps", "OneVsRest": "system", "OneVsOne": "system"},
+    **{"Polynomial": "degree", "Spline": "df", "Fourier": "terms", "Radial": "centres", "Custom": "function"},
+    **{"Beside": "bases", "After": "outer inner"},
+}
+
+
 @pytest.mark.every
 @pytest.mark.parametrize(
     ("call", "message"),
@@ -169,7 +178,8 @@ def test_our_convergence_warning_is_both() -> None:
         (lambda: adaline.ElasticNet(n_alphas=9, eps=0.1), "n_alphas is called points here; eps is called ratio here"),
         (lambda: adaline.LogisticRegression(positive=True), r"ElasticNet\(loss='logistic', positive=True\)"),
         (lambda: adaline.Ridge(groups=[0, 0, 1]), r"ElasticNet\(groups=\.\.\.\)"),
-        (lambda: adaline.KMeans(3), r"KMeans takes its parameters by name: KMeans\(n_clusters=3\)"),
+        (lambda: adaline.KMeans(3, 9), r"takes its parameters by name: KMeans\(n_clusters=3, init=9\)"),
+        (lambda: adaline.Perceptron(3), r"Perceptron takes its parameters by name: Perceptron\(mode=3\)"),
         (lambda: adaline.LinearRegression([1.0], [[2.0]]), r"rows are given to fit: LinearRegression\(\)\.fit\(X, y\)"),
         (lambda: adaline.RobustRegression(tau=0.9), "tau is called quantile here"),
         (lambda: adaline.GeneralizedLinear(family="poisson"), "family is called loss here"),
@@ -178,7 +188,7 @@ def test_our_convergence_warning_is_both() -> None:
         (lambda: adaline.GaussianClassifier(covariance_type="full"), "covariance_type is called covariance here"),
         (lambda: adaline.AdaptiveFilter(n=4, mu=0.1), "n is called taps here; mu is called rate here"),
         (lambda: adaline.LinearRegression(n_jobs=2), "set_threads"),
-        (lambda: adaline.basis.Polynomial(3), r"Polynomial\(degree=3\)"),
+        (lambda: adaline.basis.Polynomial(3, False), r"Polynomial\(degree=3, interactions=False\)"),
         (lambda: adaline.Ridge(penalti=1), r"Did you mean penalty\? There are: penalty, criterion"),
         (lambda: adaline.Ridge(zzz=1), r"no parameter 'zzz'\. There are: penalty, criterion"),
         (lambda: adaline.Ridge().set_params(alpha=1), "alpha is called penalty here"),
@@ -198,6 +208,17 @@ def test_unknown_names_are_refused_with_the_known_ones(cls: type[Any]) -> None:
     assert all(name in str(caught.value) for name in cls._get_param_names())
     with pytest.raises(TypeError, match=f"{cls.__name__} takes its parameters by name"):
         cls(*range(20))
+
+
+@pytest.mark.parametrize("cls", [*EVERY.values(), *BASES.values()], ids=[*EVERY, *BASES])
+def test_only_what_everybody_gives_by_position_may_be(cls: type[Any]) -> None:
+    taken = signature(cls).parameters
+    first = [name for name, one in taken.items() if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    assert first == BY_POSITION.get(cls.__name__, "").split()
+    assert {one.kind for name, one in taken.items() if name not in first} <= {Parameter.KEYWORD_ONLY}
+    values = [object() for _ in first]
+    if first:
+        assert [cls(*values).get_params(deep=False)[name] for name in first] == values
 
 
 def test_names_and_systems_that_are_told_exist() -> None:

@@ -28,9 +28,8 @@ EACH = pytest.mark.parametrize(
 @pytest.mark.parametrize("system", UNSUPERVISED.values(), ids=UNSUPERVISED)
 def test_they_are_documented_and_never_compared(system: type[Any]) -> None:
     text = inspect.getdoc(system) or ""
-    for name, parameter in inspect.signature(system).parameters.items():
+    for name in inspect.signature(system).parameters:
         assert f"{name} :" in text or f"{name}, " in text or f", {name} :" in text, name
-        assert parameter.kind is parameter.KEYWORD_ONLY
     assert "imises" in text.splitlines()[0]
     assert "Lecture" in text
     assert system.compared == ()

@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, as_dense, framed, is_sparse
+from adaline.arrays import AnyArray, Array, RowsLike, TargetsLike, as_dense, framed, is_sparse
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidType
 from adaline.estimator import BaseEstimator, TransformerMixin, clone, join_if_loaded, joining
@@ -49,7 +49,7 @@ class Basis(TransformerMixin, BaseEstimator):
             checked = wraps(own)(lambda self, x: checked_columns(own(self, x), len(x), cls.__name__))
             cls.of = checked  # type: ignore[method-assign]
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: TargetsLike = None) -> Self:
         """Learn what the basis needs from rows X (n, D)."""
         join_if_loaded()
         x = self._validated(X, reset=True)
@@ -58,7 +58,7 @@ class Basis(TransformerMixin, BaseEstimator):
         return self
 
     @joining
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: RowsLike) -> Any:
         """Return phi(x) for each row, (n, M); CSR for sparse rows where zeros stay zeros."""
         check_is_fitted(self)
         x = self._validated(X, reset=False)
@@ -81,11 +81,11 @@ class Basis(TransformerMixin, BaseEstimator):
     def of(self, x: Array) -> Array:
         """Return phi of rows x (n, D), (n, M)."""
 
-    def stored(self, x: Any) -> float:
+    def stored(self, x: AnyArray) -> float:
         """Return how many numbers phi of sparse rows has that may not be zero; infinity where it is not sparse."""
         return np.inf
 
-    def sparse_of(self, x: Any) -> Any:
+    def sparse_of(self, x: AnyArray) -> Any:
         """Return phi of sparse rows x (n, D) as CSR, (n, M), where `stored` is finite."""
         raise NotImplementedError
 
@@ -126,7 +126,7 @@ class Basis(TransformerMixin, BaseEstimator):
 
         return After(self, _other(other, "@"))
 
-    def _validated(self, X: Any, *, reset: bool) -> Any:
+    def _validated(self, X: RowsLike, *, reset: bool) -> Any:
         """Return rows X as numbers, (n, D), an array or CSR; `reset` learns D and the names."""
         from sklearn.utils.validation import validate_data  # slow to import
 
@@ -148,7 +148,7 @@ BASIS = AnyOf(
 """The parameter `basis` of systems."""
 
 
-def checked_columns(values: Any, rows: int, owner: str) -> Array:
+def checked_columns(values: AnyArray, rows: int, owner: str) -> Array:
     """Return what code of a user gave for some rows as float64, (n, M); refuse all else by the name of its owner."""
     try:
         given = np.asarray(values)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -17,7 +17,7 @@ PERIOD = AnyOf(AUTO, POSITIVE, Numbers("positive numbers, one a column", (1,), p
 
 
 @configured
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Fourier(Basis):
     """sin(k x) and cos(k x), k = 1 .. terms, of each column; or cosines along random directions (random features).
 
@@ -46,7 +46,8 @@ class Fourier(Basis):
     """
 
     terms: Annotated[int, COUNT] = 3
-    period: Annotated[Any, PERIOD] = "auto"
+    _: KW_ONLY
+    period: Annotated[Literal["auto"] | Any, PERIOD] = "auto"
     random: Annotated[bool, FLAG] = False
     random_state: Annotated[Any, SEED] = 0
 

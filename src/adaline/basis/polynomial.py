@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from itertools import combinations, combinations_with_replacement
 from math import comb
@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 import scipy
 
-from adaline.arrays import Array
+from adaline.arrays import AnyArray, Array
 from adaline.basis.base import Basis
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
@@ -23,7 +23,7 @@ MOST_TERMS = 10**5
 
 
 @configured
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Polynomial(Basis):
     """Products of powers of the columns, of total degree 1 to `degree`; the constant is the system's intercept.
 
@@ -55,6 +55,7 @@ class Polynomial(Basis):
     """
 
     degree: Annotated[Any, AnyOf(COUNT, ListOf(COUNT, "the smallest and the largest degree"))] = 2
+    _: KW_ONLY
     interactions: Annotated[bool, FLAG] = True
     interaction_only: Annotated[bool, FLAG] = False
     orthogonal: Annotated[bool, FLAG] = False
@@ -88,7 +89,7 @@ class Polynomial(Basis):
                 column *= powers[term.count(j)][:, j]
         return out.T
 
-    def sparse_of(self, x: Any) -> Any:
+    def sparse_of(self, x: AnyArray) -> Any:
         """Return phi of sparse rows (n, D) as CSR, (n, M).
 
         The terms of each degree follow in lexicographic order: those that begin with term i of the degree before, whose
@@ -149,7 +150,7 @@ class Polynomial(Basis):
         """The smallest and the largest total degree."""
         return (1, int(self.degree)) if np.ndim(self.degree) == 0 else (int(self.degree[0]), int(self.degree[1]))
 
-    def stored(self, x: Any) -> float:
+    def stored(self, x: AnyArray) -> float:
         """Return how many products have no factor that is zero; infinity with `orthogonal`."""
         if self.orthogonal:
             return np.inf

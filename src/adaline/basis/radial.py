@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -12,12 +12,14 @@ from adaline.arrays import Array
 from adaline.basis.base import Basis, moments
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
-from adaline.parameters import AUTO, COUNT, POSITIVE, SEED, AnyOf, Numbers, OneOf, UsedWith
+from adaline.parameters import AUTO, COUNT, POSITIVE, SEED, AnyOf, Numbers, UsedWith, one_of
 from adaline.wording import counted
+
+CentreRule = Literal["k-means", "random"]
 
 
 @configured
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Radial(Basis):
     """exp(-||x - c||^2 / (2 width^2)) for centres c, distances taken on standardised columns: units do not matter.
 
@@ -47,8 +49,9 @@ class Radial(Basis):
 
     used_with: ClassVar[UsedWith] = {"init": {"centres": COUNT}}
     centres: Annotated[Any, AnyOf(COUNT, Numbers("rows of numbers"))] = 10
-    init: Annotated[str, OneOf("k-means", "random")] = "k-means"
-    width: Annotated[float | str, AnyOf(AUTO, POSITIVE)] = "auto"
+    _: KW_ONLY
+    init: Annotated[CentreRule, one_of(CentreRule)] = "k-means"
+    width: Annotated[float | Literal["auto"], AnyOf(AUTO, POSITIVE)] = "auto"
     random_state: Annotated[Any, SEED] = 0
 
     def learn(self, x: Array) -> None:

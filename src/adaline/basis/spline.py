@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -13,14 +13,15 @@ from adaline.arrays import Array
 from adaline.basis.base import Basis
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
-from adaline.parameters import COUNT, FLAG, AnyOf, Numbers, OneOf, UsedWith
+from adaline.parameters import COUNT, FLAG, AnyOf, Numbers, UsedWith, one_of
 
 MOST_COLUMNS = 1000  # of a spline
-PLACED = OneOf("quantile", "uniform")
+KnotRule = Literal["quantile", "uniform"]
+PLACED = one_of(KnotRule)
 
 
 @configured
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Spline(Basis):
     """B-splines, or natural cubic splines, of each column: smooth curves from a few local bumps.
 
@@ -56,8 +57,9 @@ class Spline(Basis):
 
     used_with: ClassVar[UsedWith] = {"df": {"knots": PLACED}}
     df: Annotated[int, COUNT] = 5
+    _: KW_ONLY
     degree: Annotated[int, COUNT] = 3
-    knots: Annotated[Any, AnyOf(PLACED, Numbers("inner knots", (1,)))] = "quantile"
+    knots: Annotated[KnotRule | Any, AnyOf(PLACED, Numbers("inner knots", (1,)))] = "quantile"
     natural: Annotated[bool, FLAG] = False
 
     def learn(self, x: Array) -> None:

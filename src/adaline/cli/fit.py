@@ -19,6 +19,7 @@ from adaline.cli.output import print_json, say, show
 from adaline.cli.summary import MOST, described, explain, model_label
 from adaline.comparison.open_data import MOST_WHOLE_LABELS, OpenedData
 from adaline.errors import InvalidParameter, MissingValues
+from adaline.fitted import AnyModel, AnySystem
 from adaline.inference.summary import CoefficientTable
 from adaline.input.coded import as_coded
 from adaline.scans import Tally
@@ -116,7 +117,7 @@ class ProgressiveTable:
         self.weight, self.loss = tally.weight, tally.loss
 
 
-def check_errors(model: Any, errors: str | None, groups: str | None) -> None:
+def check_errors(model: AnyModel, errors: str | None, groups: str | None) -> None:
     """Refuse standard errors that the system does not have."""
     if errors is None and groups is None:
         return
@@ -133,11 +134,13 @@ def check_errors(model: Any, errors: str | None, groups: str | None) -> None:
         )
 
 
-def _takes_errors(system: Any) -> bool:
+def _takes_errors(system: AnySystem) -> bool:
     return hasattr(system, "summary") and "errors" in inspect.signature(system.summary).parameters
 
 
-def summary_with(model: Any, source: TableSource, errors: str | None, groups: str | None) -> CoefficientTable | None:
+def summary_with(
+    model: AnyModel, source: TableSource, errors: str | None, groups: str | None
+) -> CoefficientTable | None:
     """Return the summary of a model with errors of a kind; None where none was asked for."""
     found: CoefficientTable | None = None
     if groups is not None:
@@ -149,7 +152,7 @@ def summary_with(model: Any, source: TableSource, errors: str | None, groups: st
     return found
 
 
-def _note_amounts(model: Any, opened: OpenedData) -> None:
+def _note_amounts(model: AnyModel, opened: OpenedData) -> None:
     """Note that a classifier was given numbers that look like amounts."""
     classes = vars(model).get("classes_", ())
     if len(classes) > MOST_WHOLE_LABELS and classes.dtype.kind in "iuf":
@@ -159,7 +162,7 @@ def _note_amounts(model: Any, opened: OpenedData) -> None:
         )
 
 
-def _training_accuracy(model: Any, opened: OpenedData) -> dict[str, Any] | None:
+def _training_accuracy(model: AnyModel, opened: OpenedData) -> dict[str, Any] | None:
     """Return the share of rows that a classifier gets right, in all and by class, among those it was fitted to."""
     if "classes_" not in vars(model):
         return None

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from adaline import peers
+from adaline.arrays import DataLike
 from adaline.basis import Basis, Fourier, Polynomial, Radial
 from adaline.cli.app import Options, listed, power
 from adaline.cli.exit import note
@@ -20,6 +21,7 @@ from adaline.coding.expressions import lag_of
 from adaline.coding.formula import targets_of
 from adaline.comparison.open_data import DataRequest, OpenedData, open_data, open_sparse_data
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.fitted import AnyModel
 from adaline.input.coded import coded, coding_of
 from adaline.lazy import nw
 from adaline.sources import Source, TableSource
@@ -115,18 +117,20 @@ def is_penalised(named: str | None, settings: Iterable[str]) -> bool:
     return not isinstance(penalty, str) and bool(np.any(penalty)) and not getattr(model, "standardize", False)
 
 
-def opened_pipe(data: Any) -> Any:
+def opened_pipe(data: DataLike) -> Any:
     """Return the open pipe that a name stands for, so that its first bytes tell its format; other names as they are."""
     return open_pipe(data) if isinstance(data, str) and is_pipe(data) else data
 
 
-def reading_for(model: Any, reading: FileOptions) -> FileOptions:
+def reading_for(model: AnyModel, reading: FileOptions) -> FileOptions:
     """Return how to read files for a fitted model: in the notation of its fit, unless options say otherwise."""
     coding = vars(first_step(model)).get("coding_")
     return reading if coding is None else reading.as_fitted(coding)
 
 
-def sparse_rows_for(model: Any, data: Any, reading: FileOptions, target: str | None, weight: str | None) -> Source:
+def sparse_rows_for(
+    model: AnyModel, data: DataLike, reading: FileOptions, target: str | None, weight: str | None
+) -> Source:
     """Return the rows of a file of sparse rows in the columns of a fitted model, with their labels."""
     refuse_options(**reading.given(), target=target, weight=weight)
     source = coded(model, open_sparse(data))
@@ -135,7 +139,7 @@ def sparse_rows_for(model: Any, data: Any, reading: FileOptions, target: str | N
     return source
 
 
-def rows_for(model: Any, relation: Relation, target: str | None, weight: str | None) -> TableSource:
+def rows_for(model: AnyModel, relation: Relation, target: str | None, weight: str | None) -> TableSource:
     """Return the rows of a table with targets for a fitted model: its own target and weights, or those named."""
     coding = vars(model).get("coding_")
     if target is None and (coding is None or coding.target is None):
@@ -164,7 +168,7 @@ def shown_counts(counts: dict[str, int]) -> str:
     return shown + (f" and {counted(len(worst) - SHOWN, 'other reason')}" if len(worst) > SHOWN else "")
 
 
-def readable_rows_for(model: Any, relation: Relation, rows: TableSource) -> ReadableRows[Relation]:
+def readable_rows_for(model: AnyModel, relation: Relation, rows: TableSource) -> ReadableRows[Relation]:
     """Return the rows of a table with targets whose numbers and dates a fitted model can read; refuse one without."""
     coding, classes = coding_of(model), vars(model).get("classes_")
     if coding is None:
@@ -198,7 +202,7 @@ def unseen_levels(relation: Relation, coding: Coding) -> dict[str, list[Any]]:
 
 
 @contextmanager
-def dropping_gaps(model: Any, strict: bool = False) -> Iterator[str]:
+def dropping_gaps(model: AnyModel, strict: bool = False) -> Iterator[str]:
     """Let a model that refuses missing values leave such rows out for a while; yield its policy for missing values.
 
     A model refuses them if its own rows had none, also where `adaline fit` would have left them out. If `strict`, rows

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from adaline import storage
+from adaline.arrays import OffsetsLike
 from adaline.cli.app import listed
 from adaline.cli.exit import check_output, note
 from adaline.cli.open import opened_pipe, reading_for, shown_counts, with_notes, with_readable_notes
@@ -38,6 +39,7 @@ from adaline.coding.frames import plain_terms
 from adaline.coding.numerals import MISSING_WORDS, is_text_word
 from adaline.coding.problems import Mask, RowProblems
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.fitted import AnyModel
 from adaline.input.coded import as_coded, coding_of
 from adaline.input.coded import coded as coded_rows
 from adaline.lazy import nw
@@ -256,7 +258,7 @@ def run_predict(
 
 
 def write_predictions(
-    model: Any, relation: UnalteredTable, options: PredictOptions, output: Path | None, as_json: bool = False
+    model: AnyModel, relation: UnalteredTable, options: PredictOptions, output: Path | None, as_json: bool = False
 ) -> PredictionCounts:
     """Write predictions next to the columns of a table; return how many, and of which rows there are none."""
     kept = _kept(relation, options.keep)
@@ -326,7 +328,7 @@ def _as_type(cells: Sequence[str], kind: Any) -> Any:
 
 
 def _write(
-    model: Any,
+    model: AnyModel,
     title: str,
     kept: list[str],
     batches: Iterator[PredictedBatch],
@@ -423,7 +425,7 @@ def predict_on_cluster(
     _tell_saved(output, tally, as_json)
 
 
-def table_to_predict(data: str | Pipe, reading: FileOptions, model: Any, one_type: bool) -> UnalteredTable:
+def table_to_predict(data: str | Pipe, reading: FileOptions, model: AnyModel, one_type: bool) -> UnalteredTable:
     """Return a table; lines of text and Arrow streams that come through a pipe are read as they come.
 
     But for lines of JSON where a column must have one type, as they have the types of their rows.
@@ -439,7 +441,9 @@ def table_to_predict(data: str | Pipe, reading: FileOptions, model: Any, one_typ
         return UnalteredTable(data, reading) if tables is None else PipedTable(data.title, tables, coding, words)
 
 
-def predictions(model: Any, relation: Relation, coding: Coding, options: PredictOptions) -> Iterator[PredictedBatch]:
+def predictions(
+    model: AnyModel, relation: Relation, coding: Coding, options: PredictOptions
+) -> Iterator[PredictedBatch]:
     """Return batches of the table, with predictions of the rows that can be coded."""
     whole: NDArray[Any] | None = None  # of a filter, whose output depends on rows before: filtered as a whole
     if isinstance(model, SignalSystem):
@@ -461,7 +465,7 @@ def predictions(model: Any, relation: Relation, coding: Coding, options: Predict
             first += len(batch)
 
 
-def sparse_predictions(model: Any, source: Source, options: PredictOptions) -> Iterator[PredictedBatch]:
+def sparse_predictions(model: AnyModel, source: Source, options: PredictOptions) -> Iterator[PredictedBatch]:
     """Return the labels of blocks of sparse rows as tables, with predictions of all rows."""
     for block in source.blocks():
         known = block.t[:, -1] if source.offset else None
@@ -539,7 +543,7 @@ def _check_count(expected: int, found: int, relation: Relation) -> None:
         )
 
 
-def check_options(model: Any, options: PredictOptions) -> None:
+def check_options(model: AnyModel, options: PredictOptions) -> None:
     """Refuse options that the model cannot serve, before a row is read."""
     last = last_step(model)
     name = type(last).__name__
@@ -557,7 +561,7 @@ def check_options(model: Any, options: PredictOptions) -> None:
         raise InvalidParameter(f"--level must be between 0 and 1, got {options.level:g}")
 
 
-def coding_for(model: Any, relation: Relation) -> Coding:
+def coding_for(model: AnyModel, relation: Relation) -> Coding:
     """Return how the model's columns are made from those of the table; without names they are taken in their order."""
     coding = coding_of(model)
     if coding is None:
@@ -589,7 +593,7 @@ def unique(names: Any, taken: list[str]) -> dict[str, str]:
     return out
 
 
-def _answers(model: Any, x: Any, options: PredictOptions, offset: Any = None) -> NamedColumns:
+def _answers(model: AnyModel, x: Any, options: PredictOptions, offset: OffsetsLike = None) -> NamedColumns:
     """Return what the model says about rows, with their offsets where it has any, column by column."""
     given = {} if offset is None else {"offset": offset}
     if x.shape[0] == 0:
@@ -620,7 +624,7 @@ def _column(values: NDArray[Any], predicted: Mask, kind: Any) -> Any:
     return column.take(pa.array(np.cumsum(predicted) - 1, mask=~predicted))
 
 
-def _kind(model: Any) -> Any:
+def _kind(model: AnyModel) -> Any:
     """Return the Arrow type of predictions, whatever rows a batch has."""
     labels = vars(last_step(model)).get("classes_")
     return pa.float64() if labels is None else pa.array(labels.tolist()).type

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline import storage
-from adaline.arrays import Array
+from adaline.arrays import Array, DataLike
 from adaline.cli.exit import note
 from adaline.cli.open import (
     opened_pipe,
@@ -31,6 +31,7 @@ from adaline.coding.formula import targets_of
 from adaline.comparison.classes import decisions, recalls
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import is_classifier, is_regressor
+from adaline.fitted import AnyModel
 from adaline.input.coded import coded, coding_of
 from adaline.results import some
 from adaline.selection.measures import SMALLEST
@@ -96,7 +97,9 @@ class RowsToJudge:
     reasons: dict[str, int] = field(default_factory=dict)
 
 
-def _rows_to_judge(model: Any, data: Any, reading: FileOptions, target: str | None, weight: str | None) -> RowsToJudge:
+def _rows_to_judge(
+    model: AnyModel, data: DataLike, reading: FileOptions, target: str | None, weight: str | None
+) -> RowsToJudge:
     """Return the rows of a table that have a target and can be predicted, or those of a file of sparse rows."""
     if sparse_suffix(data) is not None:
         rows = sparse_rows_for(model, data, reading, target, weight)
@@ -166,7 +169,7 @@ def _check_labels(classes: NDArray[Any], rows: RowsToJudge) -> None:
     )
 
 
-def judge_numbers(model: Any, rows: RowsToJudge) -> dict[str, Any]:
+def judge_numbers(model: AnyModel, rows: RowsToJudge) -> dict[str, Any]:
     """Return R^2, errors and bias of the predictions of each target, as plain values.
 
     Successes and failures are judged as shares, weighted by the trials, as `GeneralizedLinear.score` does.
@@ -203,7 +206,7 @@ def judge_numbers(model: Any, rows: RowsToJudge) -> dict[str, Any]:
     return {"targets": out}
 
 
-def judge_classes(model: Any, rows: RowsToJudge) -> dict[str, Any]:
+def judge_classes(model: AnyModel, rows: RowsToJudge) -> dict[str, Any]:
     """Return accuracy, recall, ranking and calibration of a classifier, as plain values; new labels count as wrong."""
     source, y, weight = rows.source, rows.y, rows.weight
     order = np.argsort(model.classes_)

@@ -10,7 +10,7 @@ import numpy as np
 
 from adaline import storage
 from adaline.cli.output import console, facts, print_json, say, show
-from adaline.fitted import rows_of
+from adaline.fitted import AnyModel, rows_of
 from adaline.inference.summary import CoefficientTable, cell, certificate_shown
 from adaline.input.basis import basis_of, columns_of
 from adaline.input.columns import names_on
@@ -55,7 +55,7 @@ def run_summary(path: Path, as_json: bool) -> None:
     explain(model)
 
 
-def described(model: Any, summary: CoefficientTable | None = None) -> dict[str, Any]:
+def described(model: AnyModel, summary: CoefficientTable | None = None) -> dict[str, Any]:
     """Return a fitted model as plain values, for JSON; with its own summary where none is given."""
     coding = vars(model).get("coding_")
     out: dict[str, Any] = {
@@ -77,7 +77,7 @@ def described(model: Any, summary: CoefficientTable | None = None) -> dict[str, 
     return dict(plain(out))
 
 
-def explain(model: Any, most: int | None = None, rest: str = "", summary: CoefficientTable | None = None) -> None:
+def explain(model: AnyModel, most: int | None = None, rest: str = "", summary: CoefficientTable | None = None) -> None:
     """Print coefficients and certificate; no more than `most` coefficients, then `rest`, which says where they are.
 
     The table is the model's own summary where none is given.
@@ -122,7 +122,7 @@ def _show_summary(summary: CoefficientTable, most: int | None, rest: str) -> Non
         say(line)
 
 
-def _show_discriminants(model: Any, most: int | None, rest: str) -> None:
+def _show_discriminants(model: AnyModel, most: int | None, rest: str) -> None:
     """Print the weights of a classifier, a column a class; those of two classes favour the second."""
     classes = [str(label) for label in model.classes_]
     machines = getattr(model, "estimators_", [model])
@@ -146,7 +146,7 @@ def _show_discriminants(model: Any, most: int | None, rest: str) -> None:
     _more(len(names), most, rest)
 
 
-def _show_centres(model: Any, most: int | None, rest: str) -> None:
+def _show_centres(model: AnyModel, most: int | None, rest: str) -> None:
     """Print the centres of clusters or the means of densities, a row each."""
     centres = vars(model).get("cluster_centers_", vars(model).get("means_"))
     rows = [[str(k), *(number(float(v)) for v in row)] for k, row in enumerate(np.asarray(centres))]
@@ -154,7 +154,7 @@ def _show_centres(model: Any, most: int | None, rest: str) -> None:
     _more(len(rows), most, rest)
 
 
-def _show_weights(model: Any, most: int | None, rest: str) -> None:
+def _show_weights(model: AnyModel, most: int | None, rest: str) -> None:
     """Print the coefficients of a filter, or of anything else that is linear."""
     coef = np.atleast_2d(model.coef_)
     names = model._tap_names() if hasattr(model, "_tap_names") else columns_of(model)
@@ -172,7 +172,7 @@ def _more(count: int, most: int | None, rest: str) -> None:
         say(f"... and {count - most} more{rest}")
 
 
-def model_label(model: Any) -> str:
+def model_label(model: AnyModel) -> str:
     """Return a system with its parameters where that is short, else its name."""
     text = " ".join(str(model).split()).removesuffix("()")
     return text if len(text) < 60 else type(model).__name__
@@ -183,6 +183,6 @@ def rows_text(rows: int | None) -> str:
     return "? rows" if rows is None else counted(rows)
 
 
-def _is_set(model: Any, key: str) -> bool:
+def _is_set(model: AnyModel, key: str) -> bool:
     """Whether a parameter differs from its default."""
     return repr(getattr(model, key)) != repr(inspect.signature(type(model)).parameters[key].default)

@@ -24,7 +24,7 @@ from adaline.cli.summary import certify, described, model_label, rows_text
 from adaline.coding.expressions import lag_of
 from adaline.coding.formula import targets_of
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.fitted import rows_of
+from adaline.fitted import AnyModel, rows_of
 from adaline.input.coded import coding_of
 from adaline.results import some
 from adaline.sources import TableSource
@@ -96,7 +96,7 @@ def run_update(
 
 
 def _known_rows(
-    model: Any, relation: Relation, given: TableSource, new_classes: bool
+    model: AnyModel, relation: Relation, given: TableSource, new_classes: bool
 ) -> tuple[Relation, dict[str, int]]:
     """Return the rows that a model can learn, and how many of the others there are for each reason."""
     readable = readable_rows_for(model, relation, given)
@@ -121,5 +121,5 @@ def _known_rows(
     return kept, reasons
 
 
-def _classes(model: Any) -> list[Any]:
+def _classes(model: AnyModel) -> list[Any]:
     return vars(model)["classes_"].tolist() if "classes_" in vars(model) else []

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, is_sparse
+from adaline.arrays import AnyArray, Array, is_sparse
 from adaline.block import Columns
 from adaline.coding.columns import MISSING_LEVEL, Column, HashedColumn, WordColumn, is_missing
 from adaline.coding.contrasts import Contrast, contrast_of
@@ -741,7 +741,7 @@ def check_policies(missing: str, unseen: str) -> None:
     OneOf(*UNSEEN).check("unseen", unseen)
 
 
-def _not_finite(x: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+def _not_finite(x: AnyArray) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
     """Return rows and columns of the numbers of X, dense or CSR, that are not finite; None where all are."""
     values = x.data if is_sparse(x) else x
     with np.errstate(all="ignore"):

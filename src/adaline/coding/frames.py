@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.arrays import framed
+from adaline.arrays import DataLike, framed
 from adaline.coding.coding import Coding
 from adaline.coding.columns import Column, is_missing, is_text, kind_of, learn_category, plain_levels, texts_of
 from adaline.coding.terms import Term, TermFactor, without_repetition
@@ -25,7 +25,7 @@ def plain_terms(columns: Iterable[Column]) -> tuple[Term, ...]:
     return without_repetition(terms, True, [c.name for c in columns if c.is_category and not c.has_levels])
 
 
-def collected(data: Any) -> Any:
+def collected(data: DataLike) -> Any:
     """Return a lazy frame, such as polars', with its rows in memory; other objects as they are."""
     frame = framed(data)
     return frame.collect().to_native() if isinstance(frame, nw.LazyFrame) else data

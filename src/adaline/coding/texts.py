@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import AnyArray, Array
 from adaline.kernels import native
 
 Bytes = NDArray[np.uint8]
@@ -285,7 +285,7 @@ def joinable(column: Any) -> Any:
     return column.cast(pa.large_string()) if pa.types.is_string(column.type) and column.nbytes > LONG else column
 
 
-def _absent(array: Any) -> NDArray[np.bool_] | None:
+def _absent(array: AnyArray) -> NDArray[np.bool_] | None:
     """Return which values of an Arrow array are NULL or NaN; None where none is."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -296,7 +296,7 @@ def _absent(array: Any) -> NDArray[np.bool_] | None:
     return found if found.any() else None
 
 
-def _as_integers(array: Any) -> Any:
+def _as_integers(array: AnyArray) -> Any:
     """Return an Arrow array of floats as whole numbers, where all that are present are; others as they are."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -320,7 +320,7 @@ def is_view(kind: Any) -> bool:
     return str(kind) == "string_view"
 
 
-def _buffers(array: Any) -> tuple[Bytes, Offsets]:
+def _buffers(array: AnyArray) -> tuple[Bytes, Offsets]:
     """Return the bytes and offsets of an Arrow array of texts, without a copy."""
     _, offsets, data = array.buffers()
     wide = str(array.type) == "large_string"
@@ -330,7 +330,7 @@ def _buffers(array: Any) -> tuple[Bytes, Offsets]:
     return (np.empty(0, dtype=np.uint8) if data is None else np.frombuffer(data, dtype=np.uint8)), ends
 
 
-def _whole_numbers(array: Any) -> NDArray[Any]:
+def _whole_numbers(array: AnyArray) -> NDArray[Any]:
     return np.asarray(np.from_dlpack(array))  # Arrow's own to_numpy imports pandas
 
 

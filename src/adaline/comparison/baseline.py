@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, RowsLike
 from adaline.estimator import BaseEstimator
 
 
@@ -22,12 +22,12 @@ class MeanTarget(BaseEstimator):
     array([2.])
     """
 
-    def fit(self, X: Any, y: Array, sample_weight: Array | None = None) -> Self:
+    def fit(self, X: RowsLike, y: Array, sample_weight: Array | None = None) -> Self:
         """Learn the mean of y, (n,)."""
         self.mean_ = float(np.average(y, weights=sample_weight))
         return self
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: RowsLike) -> Array:
         """Return the mean for each row, (n,)."""
         return np.full(X.shape[0], self.mean_)
 
@@ -51,17 +51,17 @@ class MostFrequentClass(BaseEstimator):
     def __init__(self, counts: Any = None) -> None:
         self.counts = counts
 
-    def fit(self, X: Any, y: NDArray[np.intp], sample_weight: Array | None = None) -> Self:
+    def fit(self, X: RowsLike, y: NDArray[np.intp], sample_weight: Array | None = None) -> Self:
         """Count the classes in y, (n,)."""
         counts = np.bincount(y, sample_weight) if self.counts is None else np.asarray(self.counts)
         self.classes_ = np.flatnonzero(counts)
         self.share_ = counts[self.classes_] / counts.sum()
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: RowsLike) -> NDArray[Any]:
         """Return the most frequent class for each row, (n,)."""
         return np.full(X.shape[0], self.classes_[self.share_.argmax()])
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: RowsLike) -> Array:
         """Return the shares of the classes for each row, (n, K)."""
         return np.tile(self.share_, (X.shape[0], 1))

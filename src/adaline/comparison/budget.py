@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any
 
+from adaline.fitted import AnySystem
 from adaline.wording import counted
 
 ROWS_A_COLUMN = 4  # rows whose products cost as much as the factor, for each column, and the fewest to learn from
@@ -36,7 +36,7 @@ class FitBudget:
         return f"after {epochs} of {rows}" if epochs and rows else f"after {epochs}" if epochs else f"fitted to {rows}"
 
 
-def budget_of(system: Any, rows: int, columns: int) -> FitBudget | None:
+def budget_of(system: AnySystem, rows: int, columns: int) -> FitBudget | None:
     """Return the budget of a system for one fit to rows of so many columns; None where it may do what it asks for."""
     allowed = getattr(system, "compared_visits", None)
     numbers = getattr(system, "compared_numbers", None) if allowed is None else allowed
@@ -49,7 +49,7 @@ def budget_of(system: Any, rows: int, columns: int) -> FitBudget | None:
     return FitBudget(*limits) if any(limits) else None
 
 
-def _rows_multiplied(system: Any, columns: int) -> int:
+def _rows_multiplied(system: AnySystem, columns: int) -> int:
     """Return the rows whose products of all columns a fit may form in each pass; a factor costs as much as some."""
     products = getattr(system, "compared_products", None)
     return sys.maxsize if products is None else products // columns**2 - ROWS_A_COLUMN * columns
@@ -68,7 +68,7 @@ def work(rows: int, columns: int, classes: int) -> int:
     return weights**2 * (rows + weights)
 
 
-def takes_too_long(system: Any, rows: int, columns: int, classes: int) -> bool:
+def takes_too_long(system: AnySystem, rows: int, columns: int, classes: int) -> bool:
     """Whether a system is beyond what it may cost in a comparison; `classes` is 0 for a regression."""
     if _rows_multiplied(system, columns) < min(rows, ROWS_A_COLUMN * columns):
         return True

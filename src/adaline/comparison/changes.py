@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.comparison.result import Result
 from adaline.comparison.table import LOSSES, REGRESSION, Table
+from adaline.fitted import AnyModel
 from adaline.inference.jackknife import jackknife
 from adaline.inference.strengths import strengths
 from adaline.plots.style import short
@@ -235,7 +236,7 @@ def _linear_effects(result: Result, table: Table, task: str) -> dict[str, Any] |
     return found if all(name in found for name in table.names) else None
 
 
-def _answer(model: Any, task: str, labels: NDArray[Any], offset: Array | None) -> Callable[[Array], Array]:
+def _answer(model: AnyModel, task: str, labels: NDArray[Any], offset: Array | None) -> Callable[[Array], Array]:
     """Return the function from rows to answers: predictions (n, 1), or probabilities or labels as 0 and 1, (n, K).
 
     With an offset they are those of a mean one.

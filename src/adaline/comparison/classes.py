@@ -9,10 +9,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, RowsLike
 from adaline.comparison.result import Result, rms
 from adaline.comparison.table import CLASSIFICATION, Table
 from adaline.errors import InvalidParameter
+from adaline.fitted import AnyModel
 from adaline.selection.cross_validation import fill, fill_means
 from adaline.selection.probabilities import count_at_thresholds, wilson
 
@@ -91,7 +92,7 @@ def held_out_scores(result: Result, table: Table) -> Array | None:
     return out if np.isfinite(out).all() else None
 
 
-def decisions(model: Any, X: Any) -> Array:
+def decisions(model: AnyModel, X: RowsLike) -> Array:
     """Return the decision values (n, K) of K classes; two have opposite ones."""
     value = np.asarray(model.decision_function(X), dtype=np.float64)
     return np.column_stack([-value, value]) if value.ndim == 1 else value

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline import __version__
+from adaline.arrays import DataLike, TargetsLike
 from adaline.comparison.budget import FitBudget, budget_of, takes_too_long
 from adaline.comparison.classes import Costs, Threshold, cheapest_threshold, held_out_scores
 from adaline.comparison.findings import Finding, findings, mistyped_columns, nearly_numbers_text, varies_as_counts
@@ -60,7 +61,7 @@ MEASURES = {"regression": ("RMSE", "R²"), "classification": ("error rate", "log
 
 
 def compare(
-    data: Any,
+    data: DataLike,
     target: str | None = None,
     *,
     drop: Sequence[str] = (),
@@ -560,7 +561,9 @@ def _takes_order(name: str) -> bool:
     return getattr(SYSTEMS[name], "compared_ordered", False)
 
 
-def _chosen_systems(task: str, asked: Sequence[str] | None, y: Any, ordered: bool) -> list[tuple[str, dict[str, Any]]]:
+def _chosen_systems(
+    task: str, asked: Sequence[str] | None, y: TargetsLike, ordered: bool
+) -> list[tuple[str, dict[str, Any]]]:
     """Return the systems to compare, with their settings; a system asked for by name is always among them."""
     names = systems_for(task)
     if asked is not None:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, RowsLike
 from adaline.comparison.result import Result
 from adaline.comparison.suspects import COOK, FAR, Alternative, Inspection
 from adaline.comparison.table import REGRESSION, Table, is_count, skewness
@@ -596,7 +596,7 @@ def _overlapping(result: Result) -> bool:
     return proof.status is Status.SOLVED and model.separation_ is None and not np.any(model.penalty_) and not model.l1
 
 
-def _separable_classes(X: Any, codes: NDArray[np.intp], labels: NDArray[Any]) -> list[str]:
+def _separable_classes(X: RowsLike, codes: NDArray[np.intp], labels: NDArray[Any]) -> list[str]:
     """Return the classes that a hyperplane separates from all others; none where that takes too long to know.
 
     Where some of the rows cannot be separated, all of them cannot.

@@ -14,6 +14,7 @@ from adaline.comparison.findings import NOTE, Finding
 from adaline.comparison.result import Result, SystemTrial, row_errors
 from adaline.comparison.table import CLASSIFICATION, Table
 from adaline.errors import AdalineError
+from adaline.fitted import AnySystem
 from adaline.selection.cross_validation import ArrayRows
 from adaline.wording import amount
 
@@ -30,7 +31,7 @@ class Policies(NamedTuple):
 
 
 def compare_policies(
-    table: Table, task: str, chosen: Result, system: Any, read_filled: Callable[[], Table] | None
+    table: Table, task: str, chosen: Result, system: AnySystem, read_filled: Callable[[], Table] | None
 ) -> list[Finding]:
     """Return a finding of what the other policy for missing values changes; none where that is not cheap to know.
 
@@ -55,7 +56,7 @@ def compare_policies(
     return [] if known is None else [_finding(table, task, chosen, known, fills=read_filled is None)]
 
 
-def _dropping_rows(table: Table, task: str, chosen: Result, system: Any) -> Policies | None:
+def _dropping_rows(table: Table, task: str, chosen: Result, system: AnySystem) -> Policies | None:
     """Return the losses where `table` is filled: the system is fitted again to the complete rows."""
     complete = table.complete
     if np.count_nonzero(complete) < FEWEST or table.fold is None:
@@ -68,7 +69,7 @@ def _dropping_rows(table: Table, task: str, chosen: Result, system: Any) -> Poli
     return Policies(_losses(task, fewer.y, predicted), _losses(task, fewer.y, _of(chosen)[complete]))
 
 
-def _filling_gaps(table: Table, task: str, chosen: Result, system: Any, filled: Table) -> Policies | None:
+def _filling_gaps(table: Table, task: str, chosen: Result, system: AnySystem, filled: Table) -> Policies | None:
     """Return the losses where `table` has the complete rows: the system is fitted again to all rows, filled.
 
     A complete row stays in its fold; the others are dealt to the folds by their numbers.
@@ -88,7 +89,7 @@ def _filling_gaps(table: Table, task: str, chosen: Result, system: Any, filled: 
     return Policies(_losses(task, table.y, _of(chosen)), _losses(task, table.y, predicted[place[own]]))
 
 
-def _held_out(table: Table, task: str, chosen: Result, system: Any) -> NDArray[Any] | None:
+def _held_out(table: Table, task: str, chosen: Result, system: AnySystem) -> NDArray[Any] | None:
     """Return what a system predicts for rows held out, (n,); None where it fails."""
     classes, y = table.classes if task == CLASSIFICATION else (None, table.y)
     rows = ArrayRows(table.X, y, None, classes is not None, None, table.filled_columns)

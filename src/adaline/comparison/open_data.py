@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from adaline.arrays import DataLike, GroupsLike
 from adaline.coding.columns import MISSING_LEVEL
 from adaline.coding.formula import read_formula
 from adaline.errors import InvalidData, InvalidParameter
@@ -82,12 +83,12 @@ class DataRequest:
     @classmethod
     def of(
         cls,
-        data: Any,
+        data: DataLike,
         *,
         drop: Any = (),
         missing: str | None = None,
         shell: bool = False,
-        cluster: Any = None,
+        cluster: GroupsLike = None,
         **options: Any,
     ) -> Self:
         """Return a request from the options of `open_table`, where `missing` may be None, and `drop`."""

@@ -14,6 +14,7 @@ from adaline.arrays import Array
 from adaline.comparison.baseline import MeanTarget, MostFrequentClass
 from adaline.comparison.budget import FitBudget
 from adaline.estimator import clone
+from adaline.fitted import AnyModel, AnySystem
 from adaline.results import Certificate
 from adaline.selection.cross_validation import ArrayRows, CrossValidation, StreamedFolds
 from adaline.wording import plain
@@ -102,7 +103,7 @@ class SystemTrial:
         self,
         name: str,
         settings: dict[str, Any],
-        system: Any,
+        system: AnySystem,
         rows: ArrayRows,
         classes: NDArray[Any] | None,
         budget: FitBudget | None = None,
@@ -199,7 +200,7 @@ class SystemTrial:
             return FitBudget(rows=len(self._rows.y))
         return self._budget
 
-    def _judge(self, model: Any, learned: Indices, held_out: Indices) -> float:
+    def _judge(self, model: AnyModel, learned: Indices, held_out: Indices) -> float:
         """Keep the model and its predictions for held-out rows; return their error."""
         k = len(self._models)
         self._models.append(model)

@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, as_dense, is_sparse
+from adaline.arrays import AnyArray, Array, RowsLike, TargetsLike, as_dense, is_sparse
 from adaline.block import Block
 from adaline.coding.columns import MISSING_LEVEL, Column, plain
 from adaline.comparison.open_data import FEW_LOST, MOST_WHOLE_LABELS, DataRequest, OpenedData, open_data
@@ -111,12 +111,12 @@ class Table:
     @classmethod
     def of(
         cls,
-        X: Any,
-        y: Any,
+        X: RowsLike,
+        y: TargetsLike,
         *,
         names: Sequence[str] | None = None,
         target: str = "y",
-        weight: Any = None,
+        weight: AnyArray = None,
         source: str = "",
     ) -> Table:
         """Make a table of plain arrays: every column is a number and its own origin."""
@@ -230,7 +230,7 @@ class Table:
         row = int(i if self.indices is None else self.indices[i])
         return f"row {row}" if self.line_name is None else self.line_name(row)
 
-    def in_folds(self, order: NDArray[np.intp], X: Any, fold: NDArray[np.intp]) -> Table:
+    def in_folds(self, order: NDArray[np.intp], X: RowsLike, fold: NDArray[np.intp]) -> Table:
         """Return the table with its rows in this order; X and their folds are in it already."""
         return replace(
             self,
@@ -350,7 +350,7 @@ def _suits_sparse(opened: OpenedData) -> bool:
     return few and not (source.sparse or filled) and source.count_rows() * columns >= SPARSE_NUMBERS
 
 
-def _small_means(x: Any) -> bool:
+def _small_means(x: AnyArray) -> bool:
     """Whether sums of sparse rows that are not centred are exact enough."""
     n, d = x.shape
     mean = np.bincount(x.indices, x.data, d) / n

@@ -13,6 +13,7 @@ from adaline.losses import Loss
 from adaline.parameters import Having
 from adaline.results import Certificate, Status
 from adaline.scans import Schedule
+from adaline.scans.schedules import Decay
 from adaline.solvers.epochs.stochastic import stochastic_descent
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.fit import certificate
@@ -49,7 +50,7 @@ def fit_machine(
     *,
     solver: str,
     rate: float | str,
-    schedule: str,
+    schedule: Decay,
     stop_error: float | None,
 ) -> tuple[Array, list[float], Certificate]:
     """Return weights, history and certificate; the options are those of `GeneralizedLinear`.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike
 from adaline.errors import InvalidData
 from adaline.estimator import BaseEstimator
 from adaline.fits.elastic_path import NetOptions, raw_weights, refuse_rough, smooth_net, squared_nets
@@ -46,9 +46,9 @@ class L1Path:
 
 
 def l1_path(
-    X: Any,
-    y: Any = None,
-    sample_weight: Any = None,
+    X: RowsLike,
+    y: TargetsLike = None,
+    sample_weight: WeightsLike = None,
     *,
     loss: Any = "logistic",
     penalty: float = 0.0,
@@ -118,7 +118,9 @@ def l1_path(
     return L1Path(np.array(penalties), every[..., 1:], every[..., 0], tuple(proofs), classes)
 
 
-def _opened(X: Any, y: Any, sample_weight: Any, loss: Any) -> tuple[Source, Loss, NDArray[Any] | None]:
+def _opened(
+    X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, loss: Any
+) -> tuple[Source, Loss, NDArray[Any] | None]:
     """Return the rows, the loss, and the labels of "logistic"."""
     reader, chosen = BaseEstimator(), loss_of(loss, None)
     refuse_rough(chosen)

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import Array, ThetaLike
 from adaline.block import Block, Shape
 from adaline.fits.online import OnlineResult, scan_certificate
 from adaline.losses import Loss
@@ -54,7 +54,7 @@ class MixedScans(Sum):
         theta = np.zeros((int(config.get("machines", shape.targets)), 1 + shape.features))
         return cls(theta, first_tally(), 0, State.RUNNING, None)
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Continue the scan of this run, in the order of the rows."""
         if self.scan is None:
             self.scan = deepcopy(theta)

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host
+from adaline.arrays import AnyArray, Array, RowsLike, TargetsLike, ThetaLike, host
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.estimator import BaseEstimator, RegressorMixin
+from adaline.fitted import AnyModel
 from adaline.solvers.coordinates.quadratics import MomentQuadratics, of_moments
 from adaline.sources import Source
 from adaline.sources.base import InMemory
@@ -151,7 +152,7 @@ class RidgeFolds:
             )
         return np.array(found)
 
-    def _score(self, model: Any, x: Any, y: Any, extra: dict[str, Any]) -> float:
+    def _score(self, model: AnyModel, x: AnyArray, y: TargetsLike, extra: dict[str, Any]) -> float:
         try:
             return float(self.scorer(model, x, y, **extra))
         except (ValueError, TypeError, AttributeError) as error:
@@ -167,14 +168,14 @@ def _squares(quadratics: MomentQuadratics, m: int, v: Array) -> Array:
 class FoldModel(RegressorMixin, BaseEstimator):
     """The weights theta (1 + D,), intercept first, as scorers take them."""
 
-    def __init__(self, theta: Any) -> None:
+    def __init__(self, theta: ThetaLike) -> None:
         self.theta = theta
         self.coef_, self.intercept_ = theta[1:], theta[0]
 
-    def fit(self, X: Any, y: Any) -> FoldModel:
+    def fit(self, X: RowsLike, y: TargetsLike) -> FoldModel:
         """Return the same: its weights are known."""
         return self
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: RowsLike) -> Array:
         """Return w'x + w0 of rows (n, D), (n,)."""
         return np.asarray(np.asarray(host(X) @ self.coef_) + self.intercept_)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, namespace
+from adaline.arrays import AnyArray, Array, host, is_device, namespace
 from adaline.errors import InvalidParameter
 from adaline.fits.linear_machine import DEPENDENT
 from adaline.inference import robust
@@ -75,7 +75,7 @@ class Units:
     exponent: int
 
     @classmethod
-    def of(cls, t: Any, weight: Any, intercept: bool, largest: float = 0.0) -> Units:
+    def of(cls, t: AnyArray, weight: AnyArray, intercept: bool, largest: float = 0.0) -> Units:
         """Return the units of a target (n,), or of some rows of one whose absolute value is at most `largest`."""
         middle = median(t, weight) if intercept else 0.0
         away = abs(0.5 * t - 0.5 * middle)[weight > 0]
@@ -83,7 +83,7 @@ class Units:
         typical = middle_of(away) or largest
         return cls(middle, max(int(np.frexp(typical)[1]), int(np.frexp(largest)[1]) - 900) + 1)
 
-    def from_raw(self, t: Any) -> Any:
+    def from_raw(self, t: AnyArray) -> Any:
         """Return a target in these units."""
         if is_device(t):
             return times_power(0.5 * t - 0.5 * self.middle, np.array(1.0 - self.exponent))
@@ -103,7 +103,7 @@ class TargetInUnits:
     k: int
     units: Units
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: AnyArray) -> Any:
         """Return the target, (n, 1)."""
         own = self.units.from_raw(t[:, self.k : self.k + 1])
         return own if is_device(t) else np.ascontiguousarray(own)

@@ -11,6 +11,7 @@ import numpy as np
 from adaline.arrays import host
 from adaline.coding import Coding, HashedColumn
 from adaline.errors import InvalidData
+from adaline.fitted import AnyModel
 from adaline.inference.summary import frame_of, frame_of_columns, html_row, html_table, text_table
 from adaline.input.basis import columns_of
 from adaline.parameters import WholeNumber
@@ -71,7 +72,7 @@ class Coefficients:
     _repr_html_ = to_html
 
 
-def largest_coefficients(model: Any, most: int) -> Coefficients:
+def largest_coefficients(model: AnyModel, most: int) -> Coefficients:
     """Return the `most` largest coefficients of a fitted model by name, hashed ones with what is in their bucket."""
     WholeNumber(1).check("most", most)
     if not hasattr(model, "coef_"):
@@ -94,7 +95,7 @@ def largest_coefficients(model: Any, most: int) -> Coefficients:
     return Coefficients(rows, int(size.size), collisions)
 
 
-def _outputs(model: Any, count: int) -> list[str] | None:
+def _outputs(model: AnyModel, count: int) -> list[str] | None:
     """Return the names of the outputs of a model, None of one."""
     if count == 1:
         return None
@@ -112,7 +113,7 @@ def _buckets(coding: Coding) -> dict[str, list[str]]:
     }
 
 
-def absorbed_effects(model: Any) -> dict[str, Any]:
+def absorbed_effects(model: AnyModel) -> dict[str, Any]:
     """Return the effects that a fit has absorbed: for each column a frame of its levels and their values."""
     coding = model.__dict__.get("coding_")
     if coding is None or not coding.effects:

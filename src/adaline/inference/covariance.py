@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, refuse_masked
+from adaline.arrays import Array, GroupsLike, RowsLike, host, refuse_masked
 from adaline.block import Block
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.inference.sample import Sample
@@ -182,7 +182,7 @@ class ErrorOptions:
     lags: int | None = None
     distribution: str | None = None
 
-    def needs_rows(self, X: Any) -> bool:
+    def needs_rows(self, X: RowsLike) -> bool:
         """Return whether these errors read the rows; refuse words that mean nothing, and rows not given."""
         KNOWN_ERRORS.check("errors", self.errors)
         if self.distribution is not None:
@@ -347,7 +347,7 @@ def check_squares(source: Source, fit: Fit, squares: Array) -> None:
         )
 
 
-def read_groups(groups: Any, rows: int) -> Array:
+def read_groups(groups: GroupsLike, rows: int) -> Array:
     """Return labels of any kind as numbers 0, 1, ... of their groups."""
     if groups is None:
         raise InvalidParameter("errors='cluster' needs groups: one label for each row")
@@ -370,7 +370,7 @@ def read_groups(groups: Any, rows: int) -> Array:
     return codes.astype(np.float64)
 
 
-def group_sources(source: Source, groups: Any) -> list[Source]:
+def group_sources(source: Source, groups: GroupsLike) -> list[Source]:
     """Return the same rows with the number of the group of each as one more target.
 
     Groups are the name of a column of their table, which is read with the rows, or one label for each row. Of two such
@@ -390,7 +390,7 @@ def group_sources(source: Source, groups: Any) -> list[Source]:
     return [*each, source.with_targets(np.column_stack([source.read_targets(), both]))]
 
 
-def with_groups(source: Source, groups: Any) -> Source:
+def with_groups(source: Source, groups: GroupsLike) -> Source:
     """Return the same rows with the number of the group of each as one more target; see `group_sources`."""
     if isinstance(source, AbsorbedSource):
         if isinstance(groups, str):
@@ -414,7 +414,7 @@ def group_scale(groups: int, rows: float, parameters: float) -> float:
     return groups / (groups - 1.0) * (rows - 1.0) / (rows - parameters)
 
 
-def _clustered(fit: Fit, source: Source, sample: Sample, groups: Any) -> list[Covariance]:
+def _clustered(fit: Fit, source: Source, sample: Sample, groups: GroupsLike) -> list[Covariance]:
     joined = group_sources(source, groups)
     each = [rows.sum(GroupScores, lens(fit, sample.precision), size=1 + factor_of(fit).rank) for rows in joined]
     scores = each[0]

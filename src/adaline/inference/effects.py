@@ -26,10 +26,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adaline.arrays import Array, as_dense, host, is_device, is_sparse
+from adaline.arrays import AnyArray, Array, OffsetsLike, RowsLike, WeightsLike, as_dense, host, is_device, is_sparse
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
-from adaline.fitted import check_is_fitted
+from adaline.fitted import AnyModel, check_is_fitted
 from adaline.inference.classical import judged
 from adaline.inference.summary import cell, escaped, frame_of, html_row, html_table, text_table
 from adaline.input.basis import given_columns, rows_through_basis
@@ -215,14 +215,14 @@ class Effects:
 
 
 def effects(
-    model: Any,
-    X: Any,
+    model: AnyModel,
+    X: RowsLike,
     at: str = "average",
     columns: Sequence[str] | None = None,
     level: float = 0.95,
-    sample_weight: Any = None,
-    offset: Any = None,
-    exposure: Any = None,
+    sample_weight: WeightsLike = None,
+    offset: OffsetsLike = None,
+    exposure: OffsetsLike = None,
     pairwise: bool = False,
 ) -> Effects:
     """Return what each column does to the mean of the answer, with standard errors by the delta method.
@@ -373,7 +373,7 @@ def _known(found: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
 class _Designs:
     """Rows as given, their design, and how it changes with each column."""
 
-    def __init__(self, model: Any, X: Any) -> None:
+    def __init__(self, model: AnyModel, X: RowsLike) -> None:
         self.model = model
         self.coding = model.__dict__.get("coding_")
         if "absorbed_" in model.__dict__:
@@ -393,7 +393,7 @@ class _Designs:
         self.count = len(self.design)
         self.by_steps: list[str] = []  # columns found to have no slope
 
-    def weights(self, X: Any) -> tuple[Any, str | None]:
+    def weights(self, X: RowsLike) -> tuple[Any, str | None]:
         """Return the weights that the rows bring with them, (n,), and the name of their column; None without."""
         if isinstance(X, Source):
             return X.read_weights(), X.spec.weight if is_table(X) else None
@@ -481,11 +481,11 @@ class _Designs:
             x[:, held] = np.asarray(as_dense(self.coding.code(self.frame)), dtype=np.float64)[:, held]
         return self._expanded(x)
 
-    def _expanded(self, x: Any) -> Array:
+    def _expanded(self, x: AnyArray) -> Array:
         refuse_nonfinite(self.model, x)
         return np.asarray(rows_through_basis(self.model, x), dtype=np.float64)
 
-    def _numbers(self, X: Any) -> Array:
+    def _numbers(self, X: RowsLike) -> Array:
         x = read_rows(self.model, X)
         return np.array(x.toarray() if is_sparse(x) else host(x) if is_device(x) else x, dtype=np.float64)
 

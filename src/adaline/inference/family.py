@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from adaline.arrays import Array
+from adaline.arrays import Array, HypothesisLike
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.inference.classical import EXACT_FIT, NO_EXACT_TESTS, CoefficientStatistics, judged
 from adaline.inference.covariance import lengths
@@ -231,7 +231,7 @@ def summarise_families(
 def family_test(
     fits: Sequence[LikelihoodFit],
     names: Sequence[str],
-    hypothesis: Any,
+    hypothesis: HypothesisLike,
     value: Any,
     *,
     intercept: bool,

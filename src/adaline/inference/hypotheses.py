@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy
 
-from adaline.arrays import Array
+from adaline.arrays import Array, HypothesisLike
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.classical import NO_EXACT_TESTS, OUTSIDE
 from adaline.inference.covariance import Covariance, about_mean, estimates, factor_of, quadratic
@@ -82,7 +82,7 @@ class HypothesisTest:
 
 
 def read_hypotheses(
-    hypothesis: Any, value: Any, names: Sequence[str], intercept: bool
+    hypothesis: HypothesisLike, value: Any, names: Sequence[str], intercept: bool
 ) -> tuple[Array, Array, tuple[str, ...]]:
     """Return C (q, 1 + D), values (q,) and text of hypotheses given as text, as names or as a matrix."""
     if isinstance(hypothesis, str) or _are_names(hypothesis):
@@ -156,7 +156,7 @@ def wald_chance(squares: float, count: int, freedom: float) -> float:
     return float(scipy.special.fdtrc(count, freedom, squares / count))
 
 
-def _are_names(hypothesis: Any) -> bool:
+def _are_names(hypothesis: HypothesisLike) -> bool:
     if not isinstance(hypothesis, list | tuple | np.ndarray):
         return False
     return len(hypothesis) > 0 and all(isinstance(entry, str) for entry in hypothesis)
@@ -179,7 +179,7 @@ def _read_texts(texts: list[str], names: Sequence[str], listed: bool, intercept:
     return np.concatenate(matrices), np.concatenate(values)
 
 
-def _read_matrix(hypothesis: Any, features: int, intercept: bool) -> Array:
+def _read_matrix(hypothesis: HypothesisLike, features: int, intercept: bool) -> Array:
     try:
         matrix = np.atleast_2d(np.asarray(hypothesis, dtype=np.float64))
     except (TypeError, ValueError):

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import scipy
 
-from adaline.arrays import Array
+from adaline.arrays import Array, HypothesisLike
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.inference.classical import CoefficientStatistics, Interval, judged, quantile
 from adaline.inference.covariance import lengths
@@ -196,7 +196,7 @@ def check_maximum(fit: LikelihoodFit, what: str) -> None:
 
 def wald_test(
     fit: LikelihoodFit,
-    hypothesis: Any,
+    hypothesis: HypothesisLike,
     value: Any,
     names: Sequence[str],
     classes: Sequence[Any],

@@ -20,6 +20,7 @@ import scipy
 from numpy.typing import NDArray
 
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.fitted import AnyModel
 from adaline.inference.summary import ModelTable
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 
@@ -119,7 +120,7 @@ def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances | FamilyDe
     )
 
 
-def _check(model: Any) -> None:
+def _check(model: AnyModel) -> None:
     if not hasattr(model, "_fits") or not hasattr(model, "_sample"):
         why = ", not fitted" if hasattr(model, "fit") and not hasattr(model, "n_features_in_") else ""
         raise InvalidParameter(
@@ -158,7 +159,7 @@ def _check_nested(before: Any, after: Any) -> None:
         )
 
 
-def _total(model: Any, about_mean: bool) -> float:
+def _total(model: AnyModel, about_mean: bool) -> float:
     """Return the total sum of squares of the target, about its mean or about zero."""
     fit = model._fits[0]
     if about_mean or not model.fit_intercept or fit.factor is None:
@@ -377,7 +378,7 @@ def _made_of_the_same(before: Any, after: Any, names: Sequence[str]) -> bool:
     return all(part in large.needed for name in names for part in raw.get(name, name).split(":"))
 
 
-def _known_names(model: Any) -> list[str]:
+def _known_names(model: AnyModel) -> list[str]:
     """Return the names of a model's columns, those that its basis gives where it has one; none where it has neither."""
     given, basis = getattr(model, "feature_names_in_", None), getattr(model, "basis_", None)
     if basis is not None:

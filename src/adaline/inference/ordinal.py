@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from adaline.arrays import Array
+from adaline.arrays import Array, HypothesisLike
 from adaline.errors import SumsMissing
 from adaline.inference.classical import Interval, judged, quantile
 from adaline.inference.covariance import CLASSICAL, ErrorOptions, lengths
@@ -160,7 +160,7 @@ def summarise_ordinal(
 
 def ordinal_test(
     fit: LikelihoodFit,
-    hypothesis: Any,
+    hypothesis: HypothesisLike,
     value: Any,
     names: Sequence[str],
     errors: str = "classical",

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, RowsLike
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.inference.covariance import ErrorOptions, lengths
 from adaline.inference.likelihood import check_maximum
@@ -53,7 +53,7 @@ class _Held(NamedTuple):
     tangent: Array
 
 
-def check_profile(options: ErrorOptions, X: Any) -> None:
+def check_profile(options: ErrorOptions, X: RowsLike) -> None:
     """Refuse profiles without rows, or together with robust errors."""
     if options.errors != "classical":
         raise InvalidParameter(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from adaline.arrays import Array
+from adaline.arrays import Array, HypothesisLike
 from adaline.inference.classical import EXACT_FIT, Inference, by_target, infer
 from adaline.inference.covariance import CLASSICAL, Covariance, ErrorOptions, covariances, factor_of
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald
@@ -149,7 +149,7 @@ def hypothesis_test(
     names: Sequence[str],
     sample: Sample,
     sources: Sequence[Source] | None,
-    hypothesis: Any,
+    hypothesis: HypothesisLike,
     value: Any,
     *,
     intercept: bool,

@@ -34,7 +34,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy
 
-from adaline.arrays import Array
+from adaline.arrays import AnyArray, Array, HypothesisLike
 from adaline.errors import InvalidParameter
 from adaline.inference.classical import CoefficientStatistics, judged
 from adaline.inference.covariance import DISTRIBUTIONS
@@ -114,15 +114,15 @@ class TargetAsCurvature(Loss):
 
     name: ClassVar[str] = "target as curvature"
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return 0."""
         return z * 0.0
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return 0."""
         return z * 0.0
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return t."""
         return t + 0.0 * z
 
@@ -304,7 +304,7 @@ def infer_target(fit: RobustFit, errors: str, level: float, freedom: float | Non
 def robust_test(
     fits: Sequence[RobustFit],
     names: Sequence[str],
-    hypothesis: Any,
+    hypothesis: HypothesisLike,
     value: Any,
     *,
     intercept: bool,

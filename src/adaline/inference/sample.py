@@ -8,13 +8,13 @@ counted beside them. Both add up over rows, so that streamed, merged and thinned
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from adaline.sources import Source
 from adaline.sources.absorbed import Absorption
 from adaline.sources.totals import weight_totals
 
-WEIGHTS = ("frequency", "precision")
+WeightKind = Literal["frequency", "precision"]
 
 
 class Sample(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from adaline.arrays import Array
+from adaline.fitted import AnyModel
 from adaline.inference.jackknife import JackknifeInterval, jackknife
 from adaline.input.basis import basis_of
 from adaline.sources.expanded import phi
@@ -44,7 +45,7 @@ class Strength:
 
 
 def strengths(
-    model: Any, X: Array, names: Sequence[str], without: Sequence[Any] = (), spread: Array | None = None
+    model: AnyModel, X: Array, names: Sequence[str], without: Sequence[Any] = (), spread: Array | None = None
 ) -> list[Strength]:
     """Return the coefficients of a fitted system, intercept first where it has one; none where it is not linear.
 
@@ -106,7 +107,7 @@ def _at(known: JackknifeInterval | None, k: int, j: int) -> tuple[float, float, 
     return error, p, lower, upper
 
 
-def _about_mean(model: Any) -> Array:
+def _about_mean(model: AnyModel) -> Array:
     """Return the coefficients (K, D) of the discriminants about their mean, or those of one output, (1, D)."""
     coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
     return coef - coef.mean(axis=0) if len(coef) > 1 else coef

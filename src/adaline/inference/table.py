@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adaline.errors import InvalidParameter
+from adaline.fitted import AnyModel
 from adaline.inference.summary import CoefficientTable, escaped, frame_of, html_row, html_table, text_table
 from adaline.parameters import FLAG, OneOf, WholeNumber
 from adaline.wording import counted, number, p_value, visible
@@ -217,7 +218,7 @@ def regression_table(
     return RegressionTable(headings, rows, quality, absorbed, errors, stars, below, digits)
 
 
-def _summary(model: Any) -> CoefficientTable:
+def _summary(model: AnyModel) -> CoefficientTable:
     if isinstance(model, CoefficientTable):
         return model
     if not hasattr(model, "summary"):

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_sparse
+from adaline.arrays import AnyArray, Array, host, is_sparse
 from adaline.basis.base import Basis
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import clone
+from adaline.fitted import AnySystem
 from adaline.input.columns import columns_on
 from adaline.sources import Source
 from adaline.sources.expanded import phi
@@ -24,7 +25,7 @@ SAMPLE = 2**14
 """Rows that a basis learns from, where there are more."""
 
 
-def learn_basis(system: Any, source: Source) -> Basis | None:
+def learn_basis(system: AnySystem, source: Source) -> Basis | None:
     """Return the `basis` of a system as learned from the rows of a source that have a weight; None where it has none.
 
     A basis that needs only the number of columns takes them from the first rows.
@@ -46,7 +47,7 @@ def learn_basis(system: Any, source: Source) -> Basis | None:
     return learned
 
 
-def basis_of_row(system: Any, row: Any) -> Basis | None:
+def basis_of_row(system: AnySystem, row: Any) -> Basis | None:
     """Return the `basis` of a system that begins with one row (D,), from which only the width can be learned."""
     wanted = wanted_basis(system)
     if wanted is None:
@@ -59,13 +60,13 @@ def basis_of_row(system: Any, row: Any) -> Basis | None:
     return learned
 
 
-def wanted_basis(system: Any) -> Basis | None:
+def wanted_basis(system: AnySystem) -> Basis | None:
     """Return the parameter `basis` of a system, not learned; None also where it has no such parameter."""
     wanted: Basis | None = getattr(system, "basis", None)
     return wanted
 
 
-def check_basis(system: Any) -> None:
+def check_basis(system: AnySystem) -> None:
     """Refuse to continue with rows where the parameter `basis` has changed since the system began."""
     learned, wanted = basis_of(system), wanted_basis(system)
     if learned is None and wanted is None:
@@ -76,29 +77,29 @@ def check_basis(system: Any) -> None:
         )
 
 
-def basis_of(system: Any) -> Basis | None:
+def basis_of(system: AnySystem) -> Basis | None:
     """Return the basis that a system has learned, or None."""
     learned: Basis | None = system.__dict__.get("basis_")
     return learned
 
 
-def rows_through_basis(system: Any, x: Any) -> Any:
+def rows_through_basis(system: AnySystem, x: AnyArray) -> Any:
     """Return rows x (n, D) as a fitted system works on them: phi(x), (n, M), dense and on the host, or x itself."""
     basis = basis_of(system)
     return x if basis is None else phi(basis, x)
 
 
-def width_of(system: Any) -> int:
+def width_of(system: AnySystem) -> int:
     """Return the number of columns that a fitted system works on."""
     return columns_on(system).width
 
 
-def given_columns(system: Any) -> list[str]:
+def given_columns(system: AnySystem) -> list[str]:
     """Return the names of a fitted system's columns as given, (D,): x0, x1, ... where they have none."""
     return columns_on(system).given_names()
 
 
-def columns_of(system: Any) -> list[str]:
+def columns_of(system: AnySystem) -> list[str]:
     """Return the names of the columns that a fitted system works on, one for each coefficient."""
     return columns_on(system).coefficient_names()
 
@@ -110,5 +111,5 @@ def _rows_with_weight(source: Source) -> NDArray[np.intp] | None:
     return None if indices is None or not len(indices) else indices
 
 
-def _dense(x: Any) -> Array:
+def _dense(x: AnyArray) -> Array:
     return np.asarray(x.toarray() if is_sparse(x) else host(x), dtype=np.float64)

@@ -10,9 +10,10 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from adaline.arrays import host, is_device, is_sparse
+from adaline.arrays import RowsLike, host, is_device, is_sparse
 from adaline.block import Block
 from adaline.errors import InvalidData, with_row
+from adaline.fitted import AnySystem
 from adaline.input.basis import basis_of, width_of
 from adaline.input.coded import as_coded, coded, is_coded
 from adaline.input.drafts import snapshot
@@ -33,7 +34,7 @@ def by_blocks(method: Method) -> Method:
     quietly = np.errstate(all="ignore")(method)  # values that are not finite are refused by the method
 
     @wraps(method)
-    def reading(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+    def reading(self: Any, X: RowsLike, *args: Any, **kwargs: Any) -> Any:
         self = snapshot(self)
         if not isinstance(X, np.ndarray):
             column = column_of(self, method.__name__, (X, *args), kwargs)
@@ -60,7 +61,7 @@ def by_blocks(method: Method) -> Method:
 
 
 def _values(
-    system: Any, method: Any, by_row: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any], block: Block
+    system: AnySystem, method: Any, by_row: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any], block: Block
 ) -> list[Any]:
     """Return method(rows) of the pieces of a block, whose targets are the arguments `by_row`; rows count from it."""
     out = []
@@ -75,13 +76,13 @@ def _values(
     return out
 
 
-def _named(name: str, system: Any, *args: Any, **kwargs: Any) -> Any:
+def _named(name: str, system: AnySystem, *args: Any, **kwargs: Any) -> Any:
     """Call a method of a system by its qualified name, such as "KMeans.predict"."""
     owner, _, own = name.rpartition(".")
     return getattr(next(cls for cls in type(system).__mro__ if cls.__qualname__ == owner), own)(system, *args, **kwargs)
 
 
-def column_of(system: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def column_of(system: AnySystem, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return a method's values for the rows of a table on an engine as a column of that; None for other rows.
 
     The rows are the first argument, or X: data of Dask, or a table. An offset and an exposure may be columns of the
@@ -109,7 +110,7 @@ def column_of(system: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, A
     return function(source) if column is None and by_row else column
 
 
-def as_table(system: Any, X: Any) -> Any:
+def as_table(system: AnySystem, X: RowsLike) -> Any:
     """Return data of Dask as a table; an array where the names of the model are those of arrays; others as they are."""
     if type(X).__module__.partition(".")[0] != "dask" or getattr(X, "ndim", 2) != 2:
         return X
@@ -126,7 +127,7 @@ def _is_by_row(given: Any, on_engine: bool) -> bool:
     return isinstance(given, str) or (on_engine and given is not None and np.ndim(given) > 0)
 
 
-def _column(system: Any, name: str, by_row: tuple[str, ...], given: dict[str, Any], source: Source) -> Any:
+def _column(system: AnySystem, name: str, by_row: tuple[str, ...], given: dict[str, Any], source: Source) -> Any:
     """Return a method's values for all rows of a source, those of some parts of a table."""
     values = partial(_values, system, getattr(type(system), name), by_row, (), given)
     return joined([value for some in source.each_block(values) for value in some])
@@ -139,7 +140,7 @@ def joined(found: list[Any]) -> Any:
     return np.concatenate(found)
 
 
-def _source(system: Any, X: Any) -> Source | None:
+def _source(system: AnySystem, X: RowsLike) -> Source | None:
     """Return the source of rows that are to be read block by block; None where they are taken at once."""
     if is_coded(X) or (type(X) is np.ndarray and X.size <= LARGE and basis_of(system) is None):
         return None
@@ -156,7 +157,7 @@ def _source(system: Any, X: Any) -> Source | None:
     return array_source(x)
 
 
-def _pieces(system: Any, block: Block) -> Iterator[Block]:
+def _pieces(system: AnySystem, block: Block) -> Iterator[Block]:
     """Return a block as it is; with a basis cut into pieces, dense, whose phi(x) is small."""
     if block.rows == 0:
         return

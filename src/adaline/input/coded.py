@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host_values, is_sparse, refuse_masked
+from adaline.arrays import AnyArray, Array, RowsLike, TargetsLike, WeightsLike, host_values, is_sparse, refuse_masked
 from adaline.block import Block
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
 from adaline.coding.names import NumberedNames
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
-from adaline.fitted import check_is_fitted
+from adaline.fitted import AnySystem, check_is_fitted
 from adaline.input.columns import columns_on, names_on
 from adaline.lazy import nw
 from adaline.sources import Source, is_table
@@ -27,7 +27,7 @@ class CodedRows(np.ndarray[Any, np.dtype[np.float64]]):
     known: Array | None = None
 
 
-def as_coded(x: Any, known: Array | None = None) -> Any:
+def as_coded(x: AnyArray, known: Array | None = None) -> Any:
     """Return rows x (n, D), dense or CSR, marked as coded already, with the known part of their outputs, (n, 1)."""
     if is_sparse(x):  # which may be the caller's own
         x = type(x)((x.data, x.indices, x.indptr), shape=x.shape, copy=False)
@@ -38,12 +38,12 @@ def as_coded(x: Any, known: Array | None = None) -> Any:
     return rows
 
 
-def is_coded(x: Any) -> bool:
+def is_coded(x: AnyArray) -> bool:
     """Whether rows were coded already."""
     return isinstance(x, CodedRows) or (is_sparse(x) and getattr(x, "coded", False))
 
 
-def coded(system: Any, source: Source, targets: bool = True) -> Source:
+def coded(system: AnySystem, source: Source, targets: bool = True) -> Source:
     """Return the rows of a source in the columns (D,) of a fitted system; tables are coded, others must have D columns.
 
     With targets=False the rows are only to be predicted, and need none.
@@ -68,7 +68,7 @@ def coded(system: Any, source: Source, targets: bool = True) -> Source:
     return source
 
 
-def offset_of(system: Any, x: Any) -> Array | None:
+def offset_of(system: AnySystem, x: AnyArray) -> Array | None:
     """Return the offset that rows X bring with them, (n,) or (n, K): a source, or a frame for a table's model."""
     if isinstance(x, CodedRows):
         return x.known
@@ -84,7 +84,7 @@ def offset_of(system: Any, x: Any) -> Array | None:
     return coding.read_offset(frame) if coding is not None and isinstance(frame, nw.DataFrame) else None
 
 
-def effects_on(system: Any, x: Any) -> Array | None:
+def effects_on(system: AnySystem, x: AnyArray) -> Array | None:
     """Return the sum of the effects of each row, (n,), that a model has absorbed; None where it has none."""
     coding: Coding | None = system.__dict__.get("coding_")
     if coding is None or not coding.effects:
@@ -96,7 +96,7 @@ def effects_on(system: Any, x: Any) -> Array | None:
     return found
 
 
-def refuse_absorbed(system: Any, what: str) -> None:
+def refuse_absorbed(system: AnySystem, what: str) -> None:
     """Refuse what would need the leverages of absorbed effects."""
     if "absorbed_" in system.__dict__:
         raise InvalidParameter(
@@ -105,7 +105,7 @@ def refuse_absorbed(system: Any, what: str) -> None:
         )
 
 
-def coding_of(system: Any) -> Coding | None:
+def coding_of(system: AnySystem) -> Coding | None:
     """Return the coding of a fitted system; by names alone where it was fitted to numbers, None without names."""
     names = names_on(system)
     coding: Coding | None = system.__dict__.get("coding_")
@@ -115,7 +115,7 @@ def coding_of(system: Any) -> Coding | None:
     return Coding(tuple(columns), plain_terms(columns))
 
 
-def check_intercept(system: Any, coding: Coding) -> None:
+def check_intercept(system: AnySystem, coding: Coding) -> None:
     """Refuse a formula without a constant where the system fits one."""
     if not coding.intercept and coding.effects:
         raise InvalidParameter("absorbed effects hold a constant: take '0 +' or '- 1' out of the formula")
@@ -126,7 +126,9 @@ def check_intercept(system: Any, coding: Coding) -> None:
         )
 
 
-def scored(system: Any, score: Any, X: Any, y: Any, sample_weight: Any, by_rows: bool = True) -> float:
+def scored(
+    system: AnySystem, score: Any, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, by_rows: bool = True
+) -> float:
     """Return score(X, y, sample_weight), a method of scikit-learn that judges what `predict` returns.
 
     A source as X brings its own targets and weights. That of a streamed table is added up block by block, unless
@@ -150,14 +152,16 @@ def brought(values: Any) -> Any:
     return np.asarray(values) if hasattr(values, "compute") else host_values(values)
 
 
-def score_predictions(system: Any, found: Any, X: Any, y: Any, sample_weight: Any) -> float:
+def score_predictions(system: AnySystem, found: Any, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> float:
     """Return R^2 of predictions of rows X that were made already."""
     from sklearn.base import RegressorMixin  # slow to import
 
     return _judged(system, RegressorMixin.score, found, X, y, sample_weight)
 
 
-def _judged(system: Any, score: Any, found: Any, X: Any, y: Any, sample_weight: Any) -> float:
+def _judged(
+    system: AnySystem, score: Any, found: Any, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike
+) -> float:
     predicted, y, sample_weight = SimpleNamespace(predict=lambda _: found), host_values(y), host_values(sample_weight)
     try:
         with np.errstate(all="ignore"):
@@ -175,27 +179,27 @@ def _checked(score: float, rows: int) -> float:
     return score
 
 
-def streamed_score(system: Any, source: Source) -> float:
+def streamed_score(system: AnySystem, source: Source) -> float:
     """Return the accuracy of a classifier on the rows of a coded source, R^2 of a regression, added up by blocks."""
     labels = source.find_labels() if "classes_" in vars(system) else None
     found = _determination(system, source) if labels is None else _accuracy(system, source.encoded(labels), labels)
     return _checked(found, source.count_rows())
 
 
-def _accuracy(system: Any, source: Source, labels: NDArray[Any]) -> float:
+def _accuracy(system: AnySystem, source: Source, labels: NDArray[Any]) -> float:
     """Return the share of the rows whose label is predicted; targets are their indices among the labels."""
     right = source.map(partial(_right, system, labels)).sum(axis=0)
     return float(right[1] / right[0])
 
 
-def _right(system: Any, labels: NDArray[Any], block: Block) -> Array:
+def _right(system: AnySystem, labels: NDArray[Any], block: Block) -> Array:
     """Return the weight of the rows of a block, and of those whose label is predicted, (1, 2)."""
     weight = block.weights()
     hit = system.predict(as_coded(block.x)) == labels[block.t[:, 0].astype(np.intp)]
     return np.array([[weight.sum(), weight @ hit]])
 
 
-def _determination(system: Any, source: Source) -> float:
+def _determination(system: AnySystem, source: Source) -> float:
     """Return R^2 of the predictions of the rows, the mean of that of each target."""
     targets = source.shape.targets - source.offset
     parts = source.map(partial(_squares, system, targets))
@@ -206,7 +210,7 @@ def _determination(system: Any, source: Source) -> float:
     return float(1.0 - share.mean()) if source.count_rows() > 1 else np.nan
 
 
-def _squares(system: Any, targets: int, block: Block) -> Array:
+def _squares(system: AnySystem, targets: int, block: Block) -> Array:
     """Return of a block the weight, and of each target the mean, the squares about it and about predictions, (1, m)."""
     weight, t = block.weights(), block.t[:, :targets]
     if not weight.any():

@@ -15,6 +15,7 @@ from adaline.basis.base import Basis
 from adaline.coding import Coding
 from adaline.coding.names import NAMED, MadeNames, NumberedNames
 from adaline.errors import InvalidData
+from adaline.fitted import AnySystem
 from adaline.sources import Source
 from adaline.sources.expanded import expanded
 
@@ -78,7 +79,7 @@ def first_index(names: Sequence[str] | None) -> int | None:
     return names.first if isinstance(names, NumberedNames) else None
 
 
-def names_on(system: Any) -> Any:
+def names_on(system: AnySystem) -> Any:
     """Return the names of a fitted system's columns, (D,), or None.
 
     A system that learns from dicts makes them when they are asked for: they are not among its attributes.
@@ -86,7 +87,7 @@ def names_on(system: Any) -> Any:
     return getattr(system, "feature_names_in_", None)
 
 
-def columns_on(system: Any) -> InputColumns:
+def columns_on(system: AnySystem) -> InputColumns:
     """Return the columns that `set_columns` has put on a system."""
     known = system.__dict__
     names = names_on(system)
@@ -100,7 +101,7 @@ def columns_on(system: Any) -> InputColumns:
     )
 
 
-def set_columns(system: Any, columns: InputColumns) -> None:
+def set_columns(system: AnySystem, columns: InputColumns) -> None:
     """Set `n_features_in_`, and the other attributes that hold a record of columns, where there are such."""
     count, names, coding, basis, hashed, first = columns
     system.n_features_in_ = count

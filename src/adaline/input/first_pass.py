@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from adaline.arrays import ThetaLike
 from adaline.block import Block
 from adaline.solvers.smooth.choose import sample_rows
 from adaline.solvers.smooth.problem import TYPICAL, check_spread, column_spread
@@ -28,7 +29,7 @@ class FirstPass(NamedTuple):
     sample: Source | None
 
 
-def read_first_pass(source: Source, kind: type[Sum], theta: Any = None, **config: Any) -> FirstPass:
+def read_first_pass(source: Source, kind: type[Sum], theta: ThetaLike = None, **config: Any) -> FirstPass:
     """Return the sum `kind` over the targets of a stream, the spread of its columns, and a sample, in one read."""
     most = min(sample_rows(1 + source.shape.features), SAMPLE // (1 + source.shape.features))
     if source.sparse and source.shape.features >= WIDE:  # rows stay sparse in a sample
@@ -44,7 +45,7 @@ def read_first_pass(source: Source, kind: type[Sum], theta: Any = None, **config
     return FirstPass(found, check_spread(spread, source), sampled(some, source))
 
 
-def first_pass(source: Source, kind: type[Sum], theta: Any = None) -> FirstPass:
+def first_pass(source: Source, kind: type[Sum], theta: ThetaLike = None) -> FirstPass:
     """Return the sum `kind`, the spread, and a sample where passes are costly; other rows are read twice."""
     if source.costly:
         return read_first_pass(source, kind, theta)

@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import has_float64, host, host_values, is_device, namespace, on_torch, refuse_masked
+from adaline.arrays import (
+    LabelsLike,
+    TargetsLike,
+    has_float64,
+    host,
+    host_values,
+    is_device,
+    namespace,
+    on_torch,
+    refuse_masked,
+)
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidType, MissingValues, UnknownLabel
 from adaline.lazy import nw
@@ -32,7 +42,7 @@ def too_few_classes(title: str, classes: Sequence[Any] | NDArray[Any], more: str
     )
 
 
-def read_labels(y: Any) -> Any:
+def read_labels(y: TargetsLike) -> Any:
     """Return labels as a vector, (n,); refuse values that cannot be labels."""
     if y is None:
         raise InvalidData("requires y to be passed, but the target y is None: a classifier needs labels, fit(X, y)")
@@ -65,13 +75,13 @@ def read_labels(y: Any) -> Any:
     return np.asarray(labels)
 
 
-def _are_few_whole(y: Any) -> bool:
+def _are_few_whole(y: TargetsLike) -> bool:
     """Whether many floats on a device are plainly labels: whole numbers of a narrow range."""
     xp = namespace(y)
     return y.shape[0] >= 2 * FEW and bool(xp.all(y == xp.floor(y))) and float(xp.max(y)) - float(xp.min(y)) < FEW
 
 
-def _vector(y: Any) -> Labels:
+def _vector(y: TargetsLike) -> Labels:
     """Return labels as an array (n,); what is no array, list or series of them is for scikit-learn to convert."""
     dtype = getattr(y, "dtype", None)
     if isinstance(y, np.ndarray) or isinstance(dtype, np.dtype) or getattr(dtype, "kind", "O") not in "iufb":
@@ -100,7 +110,7 @@ def _are_few(labels: Labels) -> bool:
     return len(labels) <= 20 or labels.dtype.kind in "iub" or 2 * len(np.unique(labels)) <= len(labels)
 
 
-def category_order(y: Any) -> list[Any] | None:
+def category_order(y: TargetsLike) -> list[Any] | None:
     """Return the categories of labels that are declared as such, in their order; None of other labels.
 
     A categorical of polars has no order of its own but the lexical one, unless it is an enum.
@@ -120,7 +130,7 @@ def category_order(y: Any) -> list[Any] | None:
     return None
 
 
-def _refuse_missing(labels: Any) -> None:
+def _refuse_missing(labels: LabelsLike) -> None:
     """Refuse None and NaN among labels that are Python objects."""
     if getattr(labels, "dtype", np.dtype(object)).kind != "O":
         return
@@ -142,7 +152,7 @@ def encode(labels: Labels, classes: Labels | None) -> tuple[Labels, Codes]:
     return classes, _indices(found, classes)[codes].astype(np.intp)
 
 
-def places(labels: Any, classes: Labels) -> Codes:
+def places(labels: LabelsLike, classes: Labels) -> Codes:
     """Return the index of each label among the classes, in whatever order these are; any of one that is unknown."""
     order = np.argsort(classes, kind="stable")
     return np.asarray(order[np.minimum(np.searchsorted(classes, labels, sorter=order), len(classes) - 1)])
@@ -160,7 +170,7 @@ def _indices(found: Labels, classes: Labels) -> Codes:
     return index
 
 
-def _encode_on_device(labels: Any, classes: Labels | None) -> tuple[Labels, Any]:
+def _encode_on_device(labels: LabelsLike, classes: Labels | None) -> tuple[Labels, Any]:
     """Encode labels on their device; only the classes come to the host."""
     xp = namespace(labels)
     whole = labels if xp.isdtype(labels.dtype, "integral") else xp.astype(labels, xp.int64)

@@ -19,7 +19,11 @@ import numpy as np
 import scipy
 
 from adaline.arrays import (
+    AnyArray,
     Array,
+    OffsetsLike,
+    TargetsLike,
+    WeightsLike,
     all_finite,
     has_float64,
     host,
@@ -36,6 +40,7 @@ from adaline.coding import Coding, Effect
 from adaline.coding.columns import kind_of
 from adaline.coding.frames import collected, learn_from_frame
 from adaline.errors import InvalidData, InvalidParameter, InvalidType, MissingValues, UnknownLabel, warn
+from adaline.fitted import AnySystem
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
 from adaline.input.coded import check_intercept, coded, is_coded
 from adaline.input.columns import InputColumns, columns_on, first_index, kept_names, names_on
@@ -97,13 +102,20 @@ class GivenRows(NamedTuple):
     weight: Array | None
     columns: InputColumns
 
-    def source(self, targets: Any) -> Source:
+    def source(self, targets: AnyArray) -> Source:
         """Return the source of the rows, through the basis, with targets (n, K)."""
         return self.columns.expand(array_source(self.x, targets, self.weight, self.columns.names))
 
 
 def open_rows(
-    system: Any, x: Any, y: Any, sample_weight: Any, *, reset: bool, offset: Any = None, exposure: Any = None
+    system: AnySystem,
+    x: AnyArray,
+    y: TargetsLike,
+    sample_weight: WeightsLike,
+    *,
+    reset: bool,
+    offset: OffsetsLike = None,
+    exposure: OffsetsLike = None,
 ) -> OpenedRows:
     """Return the source of rows X (n, D) with targets y (n,) or (n, K), and the columns of the system's input.
 
@@ -131,7 +143,9 @@ def open_rows(
     return OpenedRows(source, given.columns)
 
 
-def open_labelled(system: Any, x: Any, y: Any, sample_weight: Any, *, reset: bool) -> LabelledRows:
+def open_labelled(
+    system: AnySystem, x: AnyArray, y: TargetsLike, sample_weight: WeightsLike, *, reset: bool
+) -> LabelledRows:
     """Return rows X (n, D) with labels y (n,), and the columns of the system's input, as `open_rows` does."""
     if isinstance(x, Source):
         source, columns = _open_source(system, x, y, sample_weight, reset=reset)
@@ -166,7 +180,9 @@ def open_labelled(system: Any, x: Any, y: Any, sample_weight: Any, *, reset: boo
     return LabelledRows(given.columns, lambda: found, lambda: found, encoded, order=lambda: category_order(y))
 
 
-def open_unlabelled(system: Any, x: Any, sample_weight: Any, *, reset: bool, through_basis: bool = True) -> OpenedRows:
+def open_unlabelled(
+    system: AnySystem, x: AnyArray, sample_weight: WeightsLike, *, reset: bool, through_basis: bool = True
+) -> OpenedRows:
     """Return the source of rows X (n, D) without targets, and the columns of the system's input, as `open_rows` does.
 
     With through_basis=False the rows are as given, for those who ask only for their weights.
@@ -181,7 +197,7 @@ def open_unlabelled(system: Any, x: Any, sample_weight: Any, *, reset: bool, thr
     return OpenedRows(columns.expand(source) if through_basis else source, columns)
 
 
-def read_given(system: Any, x: Any, sample_weight: Any, *, reset: bool) -> GivenRows:
+def read_given(system: AnySystem, x: AnyArray, sample_weight: WeightsLike, *, reset: bool) -> GivenRows:
     """Return rows X that are no source, with their weights; with `reset` columns and basis are learned from them."""
     rows, columns = _read_new(system, x) if reset else (read_rows(system, x), columns_on(system))
     weight = None if sample_weight is None else read_weights(sample_weight, rows.shape[0])
@@ -191,7 +207,7 @@ def read_given(system: Any, x: Any, sample_weight: Any, *, reset: bool) -> Given
     return GivenRows(rows, weight, columns)
 
 
-def read_rows(system: Any, x: Any) -> Any:
+def read_rows(system: AnySystem, x: AnyArray) -> Any:
     """Return rows X for a fitted system, (n, D), numbers or CSR, floats not copied; frames are coded as in the fit."""
     if is_coded(x):
         return x if is_sparse(x) else np.asarray(x)
@@ -219,7 +235,7 @@ def read_rows(system: Any, x: Any) -> Any:
     return rows
 
 
-def read_finite(system: Any, x: Any) -> Any:
+def read_finite(system: AnySystem, x: AnyArray) -> Any:
     """Return rows to predict as a fitted system works on them: float64, or CSR, or a device array without a basis.
 
     The first number that is not finite is named.
@@ -234,7 +250,7 @@ def read_finite(system: Any, x: Any) -> Any:
     return rows_through_basis(system, x)
 
 
-def refuse_nonfinite(system: Any, x: Any) -> None:
+def refuse_nonfinite(system: AnySystem, x: AnyArray) -> None:
     """Raise, naming the first number of rows in memory that is not finite, if there is one."""
     if is_device(x):
         return
@@ -253,7 +269,7 @@ def refuse_overflow(values: Array) -> Array:
 
 
 def array_source(
-    rows: Any, targets: Any = None, weight: Array | None = None, names: tuple[str, ...] | None = None
+    rows: Any, targets: AnyArray = None, weight: Array | None = None, names: tuple[str, ...] | None = None
 ) -> Source:
     """Return the source of rows in memory, (n, D): dense, sparse, or on a device; no targets where none are given."""
     dense = type(rows) is np.ndarray
@@ -263,7 +279,7 @@ def array_source(
     return kind(rows, np.empty((rows.shape[0], 0)) if targets is None else targets, weight, names)
 
 
-def read_targets(system: Any, y: Any, rows: int) -> Array:
+def read_targets(system: AnySystem, y: TargetsLike, rows: int) -> Array:
     """Return targets as float64, (n,) or (n, K)."""
     if y is None:
         raise InvalidData(f"{type(system).__name__} requires y to be passed, but the target y is None: fit(X, y)")
@@ -291,7 +307,7 @@ def read_targets(system: Any, y: Any, rows: int) -> Array:
     return targets
 
 
-def read_offset(offset: Any, exposure: Any, rows: int, targets: int = 1) -> Array | None:
+def read_offset(offset: OffsetsLike, exposure: OffsetsLike, rows: int, targets: int = 1) -> Array | None:
     """Return offset + ln exposure, float64 and finite; None where neither is given.
 
     It is (n, 1), for all targets alike, or (n, K); one number is for all rows.
@@ -323,7 +339,13 @@ def read_offset(offset: Any, exposure: Any, rows: int, targets: int = 1) -> Arra
 
 
 def _open_source(
-    system: Any, source: Source, y: Any = None, sample_weight: Any = None, *, reset: bool, targets: bool = True
+    system: AnySystem,
+    source: Source,
+    y: TargetsLike = None,
+    sample_weight: WeightsLike = None,
+    *,
+    reset: bool,
+    targets: bool = True,
 ) -> OpenedRows:
     """Return the rows of a source as given, coded, and the columns of the system's input; with `reset` as learned."""
     if y is not None or sample_weight is not None:
@@ -357,7 +379,7 @@ def _open_source(
     return OpenedRows(rows, columns)
 
 
-def _absorbed(system: Any, source: Source) -> Source:
+def _absorbed(system: AnySystem, source: Source) -> Source:
     """Return rows without the effects that their table absorbs; refuse a system that does not know of them."""
     coding = source.learn_coding()
     if coding is None or not coding.effects:
@@ -373,14 +395,14 @@ def _absorbed(system: Any, source: Source) -> Source:
     return found
 
 
-def _absorbs_nothing(system: Any) -> InvalidParameter:
+def _absorbs_nothing(system: AnySystem) -> InvalidParameter:
     return InvalidParameter(
         f"{type(system).__name__} does not absorb effects: use LinearRegression, Ridge or ElasticNet, or "
         "GeneralizedLinear with loss='poisson', or open the table without absorb="
     )
 
 
-def _read_new(system: Any, x: Any) -> tuple[Any, InputColumns]:
+def _read_new(system: AnySystem, x: AnyArray) -> tuple[Any, InputColumns]:
     """Return rows for a system that begins with them, (n, D), and their columns; categories of a frame are coded."""
     if _is_plain(x):
         return x, InputColumns(x.shape[1])
@@ -401,12 +423,12 @@ def _refuse_constant_levels(coding: Coding) -> None:
         raise InvalidData(f"column {first.name!r} is {level!r} in all rows, and there is no other column to learn from")
 
 
-def _is_plain(x: Any) -> bool:
+def _is_plain(x: AnyArray) -> bool:
     """Whether x is an array (n, D) of float32 or float64 numbers, which is taken as it is."""
     return type(x) is np.ndarray and x.ndim == 2 and x.dtype in FLOATS and x.size > 0
 
 
-def _frame_of(x: Any) -> tuple[Any, nw.DataFrame[Any] | None]:
+def _frame_of(x: AnyArray) -> tuple[Any, nw.DataFrame[Any] | None]:
     """Return x, collected where it is a lazy frame, and the frame that it is; None where it is none, or has no rows."""
     if isinstance(x, np.ndarray) or is_sparse(x) or is_device(x):
         return x, None
@@ -415,7 +437,7 @@ def _frame_of(x: Any) -> tuple[Any, nw.DataFrame[Any] | None]:
     return x, frame if isinstance(frame, nw.DataFrame) and len(frame) else None
 
 
-def _numbers(system: Any, x: Any, fitted: bool = False) -> Any:
+def _numbers(system: AnySystem, x: AnyArray, fitted: bool = False) -> Any:
     """Return rows that need no coding as numbers, (n, D), or CSR; `fitted` says that the system knows its columns."""
     if is_device(x):
         return _device_numbers(x)
@@ -447,7 +469,7 @@ def _numbers(system: Any, x: Any, fitted: bool = False) -> Any:
         raise InvalidType(str(error)) from None
 
 
-def _array_of_numbers(x: Any, dtype: np.dtype[Any] | None, dimensions: tuple[int, ...], **options: Any) -> Any:
+def _array_of_numbers(x: AnyArray, dtype: np.dtype[Any] | None, dimensions: tuple[int, ...], **options: Any) -> Any:
     """Return numbers as an array or CSR matrix of a dtype, their own where it is None, as `check_array` does.
 
     Arrays, matrices and lists that are plainly numbers are seen at once; others are for scikit-learn to convert or to
@@ -479,7 +501,7 @@ def _names_of(frame: nw.DataFrame[Any] | None) -> tuple[str, ...] | None:
     return names if kinds == ["str"] else None
 
 
-def _check_names(system: Any, fitted: Any, given: tuple[str, ...] | None) -> None:
+def _check_names(system: AnySystem, fitted: Any, given: tuple[str, ...] | None) -> None:
     """Refuse columns of other names than those of the fit, (D,); warn where only one of the two has names."""
     name = type(system).__name__
     if given is None and fitted is not None:
@@ -497,7 +519,7 @@ def _check_names(system: Any, fitted: Any, given: tuple[str, ...] | None) -> Non
         raise InvalidData("\n".join(lines) + "\n")
 
 
-def _refuse_text_columns(system: Any, frame: nw.DataFrame[Any]) -> None:
+def _refuse_text_columns(system: AnySystem, frame: nw.DataFrame[Any]) -> None:
     """Refuse a frame with text for a system that was fitted to numbers alone, naming the first such column."""
     for name, dtype in frame.schema.items():
         found = next(filter(_is_text, frame[name].to_list()), None) if kind_of(dtype) in ("text", "category") else None
@@ -517,7 +539,7 @@ def _is_text(value: Any) -> bool:
     return False
 
 
-def _refuse_no_rows(x: Any) -> None:
+def _refuse_no_rows(x: AnyArray) -> None:
     """Refuse what people give for rows at first: the name of a file, nothing, dictionaries."""
     if isinstance(x, str | PathLike):
         name = str(x)
@@ -536,7 +558,7 @@ def _refuse_no_rows(x: Any) -> None:
         raise InvalidType("X is a dict, not rows: use pandas.DataFrame(X), or open_table(X, target=...)")
 
 
-def _refuse_malformed(x: Any) -> None:
+def _refuse_malformed(x: AnyArray) -> None:
     """Raise where the arrays of a sparse matrix contradict each other: kernels read them unchecked."""
     try:
         if x.format in ("csr", "csc", "bsr"):
@@ -547,7 +569,7 @@ def _refuse_malformed(x: Any) -> None:
         raise InvalidData(f"X is a malformed {x.format.upper()} matrix: {error}") from None
 
 
-def _as_kernels_read(x: Any) -> Any:
+def _as_kernels_read(x: AnyArray) -> Any:
     """Return a CSR matrix with contiguous arrays and without duplicate entries; other formats as they are."""
     if x.format != "csr":
         return x
@@ -560,7 +582,7 @@ def _as_kernels_read(x: Any) -> Any:
     return x
 
 
-def _device_numbers(x: Any) -> Any:
+def _device_numbers(x: AnyArray) -> Any:
     """Return a device array as (n, D) floats; on the host where its device has no float64, which sums are in."""
     if x.ndim != 2 or 0 in x.shape:
         raise InvalidData(f"Expected 2D array with at least one row and column, got shape {tuple(x.shape)} instead")
@@ -575,7 +597,7 @@ def _device_numbers(x: Any) -> Any:
     return xp.astype(x, xp.float32 if xp.isdtype(x.dtype, "real floating") else xp.float64)  # halves are exact there
 
 
-def _from_frame(x: Any) -> Any:
+def _from_frame(x: AnyArray) -> Any:
     """Return a data frame of numbers or a series as a NumPy array; other things as they are."""
     frame = nw.from_native(collected(x), pass_through=True, allow_series=True, eager_only=True)
     return frame.to_numpy() if isinstance(frame, nw.DataFrame | nw.Series) else x

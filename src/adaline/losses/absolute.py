@@ -6,9 +6,9 @@ r = t - z,   value = |r|,   or   level r where r > 0, (level - 1) r below
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from adaline.arrays import namespace
+from adaline.arrays import AnyArray, namespace
 from adaline.losses.base import Loss
 
 
@@ -31,15 +31,15 @@ class Absolute(Loss):
     corners: ClassVar[bool] = True
     kernel: ClassVar[str | None] = name
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return |r|."""
         return namespace(z).abs(t - z)
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return -sign(r)."""
         return namespace(z).sign(z - t)
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return 0."""
         return z * 0.0
 
@@ -69,16 +69,16 @@ class Quantile(Loss):
         """Level."""
         return self.level
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return level r or (level - 1) r."""
         r = t - z
         return namespace(z).where(r > 0, self.level * r, (self.level - 1.0) * r)
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return -level where r > 0, 1 - level where r < 0, half way at zero."""
         xp = namespace(z)
         return 0.5 - self.level - 0.5 * xp.sign(t - z)
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return 0."""
         return z * 0.0

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.activations import ACTIVATIONS
-from adaline.arrays import Array, host, namespace
+from adaline.arrays import AnyArray, Array, host, namespace
 from adaline.errors import InvalidData
 from adaline.twofold import Twofold
 
@@ -57,7 +57,7 @@ class Loss(ABC):
     of_classes: ClassVar[bool] = False
     """Whether targets that are 0 and 1 are two classes, which a plane may separate."""
 
-    def native_rows(self, t: Any, weight: Any) -> tuple[Any, Any, float] | None:
+    def native_rows(self, t: AnyArray, weight: AnyArray) -> tuple[Any, Any, float] | None:
         """Return targets and weights as the native kernel reads them, and what its sum of values then lacks.
 
         None where there is no kernel.
@@ -82,15 +82,15 @@ class Loss(ABC):
         return 0.0
 
     @abstractmethod
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return the cost, (n, K)."""
 
     @abstractmethod
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return d value / dz, (n, K)."""
 
     @abstractmethod
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return d slope / dz, (n, K); zero or more where the loss is convex."""
 
     def slope_twofold(self, z: Twofold, t: Array) -> Twofold:
@@ -100,7 +100,7 @@ class Loss(ABC):
         """
         return Twofold(self.slope(z.hi, t), self.curvature(z.hi, t) * z.lo)
 
-    def product(self, z: Any, t: Any, q: Any) -> Any:
+    def product(self, z: AnyArray, t: AnyArray, q: Any) -> AnyArray:
         """Return the matrix of second derivatives of each row times q, (n, K)."""
         return self.curvature(z, t) * q
 
@@ -108,7 +108,7 @@ class Loss(ABC):
         """Return the matrices of second derivatives of the rows, times their weights (n, 1), added up: (K, K)."""
         return np.stack([(weight * self.product(z, t, unit[None])).sum(axis=0) for unit in np.eye(z.shape[1])])
 
-    def mean(self, z: Any) -> Any:
+    def mean(self, z: AnyArray) -> AnyArray:
         """Return the prediction of output z: the mean of t, the probability, or z itself."""
         return ACTIVATIONS[self.response].value(z)
 
@@ -116,7 +116,7 @@ class Loss(ABC):
         """Return the best constant output, or one near it, (K,), for targets of this mean: where solvers start."""
         return mean
 
-    def lowest(self, t: Any) -> Any:
+    def lowest(self, t: AnyArray) -> AnyArray:
         """Return a lower bound of the cost over all outputs, for each target."""
         return 0.0 * t
 
@@ -139,35 +139,35 @@ class Likelihood(Loss):
     link: Any
 
     @abstractmethod
-    def expected(self, z: Any, t: Any) -> Any:
+    def expected(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return the expected curvature, Fisher's information of each row, (n, K)."""
 
-    def predicted(self, z: Any, t: Any) -> Any:
+    def predicted(self, z: AnyArray, t: AnyArray) -> Any:
         """Return the mean of t for each row, (n, K), whatever part of the output t brings."""
         return self.mean(z)
 
     @abstractmethod
-    def deviance(self, z: Any, t: Any) -> Any:
+    def deviance(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return twice the cost above the lowest, (n, K)."""
 
     @abstractmethod
-    def pearson(self, z: Any, t: Any) -> Any:
+    def pearson(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return the squared residuals over the variance, (n, K)."""
 
     @abstractmethod
     def saturated(self, t: Array, weight: Array) -> Array:
         """Return weight x log density of each row at mean = t, (n,), see `Family.saturated`."""
 
-    def observed(self, t: Array) -> Any:
+    def observed(self, t: Array) -> AnyArray:
         """Return which rows are observations, (n,), see `Family.observed`."""
         return self.family.observed(t)
 
     @abstractmethod
-    def first(self, t: Any, mean: Array) -> Any:
+    def first(self, t: AnyArray, mean: Array) -> Any:
         """Return outputs to start from, (n, K), for targets whose mean is (T,)."""
 
 
-def refuse(t: Any, good: Any, what: str, first_row: int) -> None:
+def refuse(t: AnyArray, good: Any, what: str, first_row: int) -> None:
     """Raise, naming the first target for which `good` is false."""
     if not bool(namespace(good).all(good)):
         row, column = (int(i) for i in np.argwhere(host(good) == 0)[0])

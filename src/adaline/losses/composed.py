@@ -9,10 +9,10 @@ It is in general not convex, even where the loss is.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from adaline.activations import Activation
-from adaline.arrays import Array
+from adaline.arrays import AnyArray, Array
 from adaline.losses.base import Loss
 from adaline.losses.sigmoid import SigmoidSquared, TanhSquared
 from adaline.losses.squared import Squared
@@ -37,22 +37,22 @@ class Composed(Loss):
     name: ClassVar[str] = "composed"
     convex: ClassVar[bool] = False
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return loss(g(z), t)."""
         return self.loss.value(self.activation.value(z), t)
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return loss' g'."""
         return self.loss.slope(self.activation.value(z), t) * self.activation.slope(z)
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return loss'' g'^2 + loss' g''."""
         y = self.activation.value(z)
         return self.loss.curvature(y, t) * self.activation.slope(z) ** 2 + self.loss.slope(y, t) * self.activation.bend(
             z
         )
 
-    def mean(self, z: Any) -> Any:
+    def mean(self, z: AnyArray) -> AnyArray:
         """Return g(z)."""
         return self.activation.value(z)
 
@@ -60,7 +60,7 @@ class Composed(Loss):
         """Return z with g(z) near the constant of the loss."""
         return self.activation.inverse(self.loss.constant(mean))
 
-    def lowest(self, t: Any) -> Any:
+    def lowest(self, t: AnyArray) -> AnyArray:
         """Return the lower bound of the loss."""
         return self.loss.lowest(t)
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import AnyArray, Array
 from adaline.losses.base import Loss
 
 LossFunction = Callable[[Any, Any], Any]
@@ -46,15 +46,15 @@ class CustomLoss(Loss):
     name: ClassVar[str] = "custom"
     convex: ClassVar[bool] = False  # it may be convex, but that is not known
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return the cost."""
         return self.of_value(z, t)
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return its derivative by z."""
         return self.of_slope(z, t)
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return the derivative of the slope."""
         return self.of_curvature(z, t)
 

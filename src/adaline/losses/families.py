@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy
 
-from adaline.arrays import Array, namespace
+from adaline.arrays import AnyArray, Array, namespace
 from adaline.errors import InvalidParameter
 from adaline.links import LINKS, Derivatives, Link, Log, Power, name_of
 from adaline.losses.wright import log_wright
@@ -56,7 +56,7 @@ class Family(ABC):
         """The link by default."""
 
     @abstractmethod
-    def cost(self, link: Link, z: Any, t: Any) -> Derivatives:
+    def cost(self, link: Link, z: AnyArray, t: AnyArray) -> Derivatives:
         """Return the cost of output z, (n, K), with its derivatives by z."""
 
     @abstractmethod
@@ -64,15 +64,15 @@ class Family(ABC):
         """Return the slope of the cost in double-double, (n, K), of a link that is `twofold`."""
 
     @abstractmethod
-    def expected(self, link: Link, z: Any, t: Any) -> Any:
+    def expected(self, link: Link, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return the expected second derivative of the cost, (n, K): Fisher's information of a row."""
 
     @abstractmethod
-    def variance(self, mean: Any) -> Any:
+    def variance(self, mean: AnyArray) -> AnyArray:
         """Return the variance of t for a dispersion of 1."""
 
     @abstractmethod
-    def deviance(self, mean: Any, t: Any) -> Any:
+    def deviance(self, mean: AnyArray, t: AnyArray) -> AnyArray:
         """Return twice the cost above that of mean = t, (n, K)."""
 
     @abstractmethod
@@ -91,7 +91,7 @@ class Family(ABC):
         """Return which targets are possible, (n, K), and what is, in words."""
         return t >= 0, "takes counts, zero or more"
 
-    def observed(self, t: Array) -> Any:
+    def observed(self, t: Array) -> AnyArray:
         """Return which rows of targets say something, (n,): all but those of no trials."""
         return np.ones(len(t), dtype=bool)
 
@@ -99,7 +99,7 @@ class Family(ABC):
         """Return the borders of the outputs whose mean the family can have."""
         return link.range
 
-    def inside(self, link: Link, z: Any) -> Any:
+    def inside(self, link: Link, z: AnyArray) -> Any:
         """Return where z gives a mean that the family can have."""
         low, high = self.range(link)
         return (z > low) & (z < high)
@@ -108,11 +108,11 @@ class Family(ABC):
         """Return the mean that targets of this mean (T,) have as a whole, (K,)."""
         return mean
 
-    def start(self, t: Any, typical: Any) -> Any:
+    def start(self, t: AnyArray, typical: Any) -> Any:
         """Return means to start from, (n, K), inside their range: between the targets and a typical mean (K,)."""
         return 0.5 * (t + typical)
 
-    def pearson(self, mean: Any, t: Any) -> Any:
+    def pearson(self, mean: AnyArray, t: AnyArray) -> AnyArray:
         """Return the squared residuals over the variance, (n, K)."""
         return (t - mean) ** 2 / self.variance(mean)
 
@@ -172,7 +172,7 @@ class Tweedie(Family):
         """Identity for gaussian, inverse_squared for inverse gaussian, else log."""
         return LINKS[{"gaussian": "identity", "inverse_gaussian": "inverse_squared"}.get(self.name, "log")]
 
-    def cost(self, link: Link, z: Any, t: Any) -> Derivatives:
+    def cost(self, link: Link, z: AnyArray, t: AnyArray) -> Derivatives:
         if self.power == 0:
             m = link.power(z, 1.0)
             off = (z if link == Power(1.0) else m.value) - t
@@ -185,16 +185,16 @@ class Tweedie(Family):
             return (link.mean_twofold(z) - t) * link.power_slope(z, 1.0)
         return link.power_slope(z, 2.0 - self.power) - link.power_slope(z, 1.0 - self.power) * t
 
-    def expected(self, link: Link, z: Any, t: Any) -> Any:
+    def expected(self, link: Link, z: AnyArray, t: AnyArray) -> AnyArray:
         return link.power(z, 1.0 - self.power / 2).slope ** 2
 
-    def variance(self, mean: Any) -> Any:
+    def variance(self, mean: AnyArray) -> AnyArray:
         return mean**self.power
 
-    def pearson(self, mean: Any, t: Any) -> Any:
+    def pearson(self, mean: AnyArray, t: AnyArray) -> AnyArray:
         return ((t - mean) / mean ** (self.power / 2)) ** 2  # squares of large amounts overflow
 
-    def deviance(self, mean: Any, t: Any) -> Any:
+    def deviance(self, mean: AnyArray, t: AnyArray) -> AnyArray:
         p = self.power
         if p == 0:
             return (t - mean) ** 2
@@ -315,7 +315,7 @@ class NegativeBinomial(Family):
         """The log, by custom."""
         return Log()
 
-    def cost(self, link: Link, z: Any, t: Any) -> Derivatives:
+    def cost(self, link: Link, z: AnyArray, t: AnyArray) -> Derivatives:
         """With L = ln m and s = m / (m + shape): slope L' ((t + shape) s - t), since s' = s (1 - s) L'.
 
         (s L')' is s (L'' + (1 - s) L'^2), or m'' / (m + shape) - (s L')^2, which does not cancel where s is small.
@@ -334,13 +334,13 @@ class NegativeBinomial(Family):
         s, rest = 1.0 / (1.0 + k / m), 1.0 / (1.0 + m / k)
         return link.power_slope(z, 0.0) * (s * k - rest * t)
 
-    def expected(self, link: Link, z: Any, t: Any) -> Any:
+    def expected(self, link: Link, z: AnyArray, t: AnyArray) -> AnyArray:
         return link.power(z, 0.5).slope ** 2 / (1.0 + link.power(z, 1.0).value / self.shape)
 
-    def variance(self, mean: Any) -> Any:
+    def variance(self, mean: AnyArray) -> AnyArray:
         return mean + mean**2 / self.shape
 
-    def deviance(self, mean: Any, t: Any) -> Any:
+    def deviance(self, mean: AnyArray, t: AnyArray) -> AnyArray:
         """With d = t - m: t ln(1 + shape d / (m (t + shape))) - shape ln(1 + d / (m + shape)), twice."""
         k, d = self.shape, t - mean
         more = k / (t + k) * d / mean  # may be -1 where t is next to nothing
@@ -397,7 +397,7 @@ class Binomial(Family):
         """The logit."""
         return LINKS["logit"]
 
-    def cost(self, link: Link, z: Any, t: Any) -> Derivatives:
+    def cost(self, link: Link, z: AnyArray, t: AnyArray) -> Derivatives:
         yes, no = counts(z, t)
         return Derivatives(*(-_times(yes, a) - _times(no, b) for a, b in zip(*link.share(z), strict=True)))
 
@@ -406,22 +406,22 @@ class Binomial(Family):
         one, other = link.share_slopes(z)
         return -(one * yes) - other * no
 
-    def expected(self, link: Link, z: Any, t: Any) -> Any:
+    def expected(self, link: Link, z: AnyArray, t: AnyArray) -> AnyArray:
         yes, no = counts(z, t)
         one, other = link.share(z)
         return -(yes + no) * one.slope * other.slope
 
-    def variance(self, mean: Any) -> Any:
+    def variance(self, mean: AnyArray) -> AnyArray:
         return mean * (1.0 - mean)
 
-    def deviance(self, mean: Any, t: Any) -> Any:
+    def deviance(self, mean: AnyArray, t: AnyArray) -> AnyArray:
         yes, no = counts(mean, t)
         n = yes + no
         with np.errstate(divide="ignore", invalid="ignore"):
             each = (scipy.special.xlogy(k, k / (n * m)) for k, m in ((yes, mean), (no, 1.0 - mean)))
             return 2 * sum(np.where(k > 0, one, 0.0) for one, k in zip(each, (yes, no), strict=True))
 
-    def pearson(self, mean: Any, t: Any) -> Any:
+    def pearson(self, mean: AnyArray, t: AnyArray) -> AnyArray:
         yes, no = counts(mean, t)
         n = yes + no
         return np.where(n > 0, (yes - n * mean) ** 2 / (np.where(n > 0, n, 1.0) * self.variance(mean)), 0.0)
@@ -444,7 +444,7 @@ class Binomial(Family):
             return t >= 0, "takes numbers of successes and of failures, zero or more, or one column of shares"
         return (t >= 0) & (t <= 1), "takes shares from 0 to 1, or two columns: successes, failures"
 
-    def observed(self, t: Array) -> Any:
+    def observed(self, t: Array) -> AnyArray:
         return t.sum(axis=1) > 0 if t.shape[1] == 2 else super().observed(t)
 
     def range(self, link: Link) -> tuple[float, float]:
@@ -455,7 +455,7 @@ class Binomial(Family):
     def typical(self, mean: Array) -> Array:
         return mean[:1] / mean.sum() if len(mean) == 2 else mean
 
-    def start(self, t: Any, typical: Any) -> Any:
+    def start(self, t: AnyArray, typical: Any) -> Any:
         yes, no = (t[:, :1], t[:, 1:]) if t.shape[1] == 2 else (t, 1.0 - t)
         return (yes + 0.5) / (yes + no + 1.0)
 
@@ -476,17 +476,17 @@ FAMILIES: dict[str, Family] = {
 }
 
 
-def counts(z: Any, t: Any) -> tuple[Any, Any]:
+def counts(z: AnyArray, t: AnyArray) -> tuple[Any, Any]:
     """Return successes and failures, shaped like z (n, K), of shares (n, K) or of counts (n, 2)."""
     return (t, 1.0 - t) if t.shape[1] == z.shape[1] else (t[:, :1], t[:, 1:])
 
 
-def _series(x: Any, terms: tuple[tuple[int, float], ...]) -> Any:
+def _series(x: AnyArray, terms: tuple[tuple[int, float], ...]) -> Any:
     """Return the sum of 1 / (c x^a) over terms (a, c)."""
     return sum(x**-a / c for a, c in terms)
 
 
-def _stirling(x: Any) -> Any:
+def _stirling(x: AnyArray) -> Any:
     """Return ln Gamma(x) - (x - 1/2) ln x + x - ln(2 pi) / 2."""
     return _series(x, GAMMA)
 
@@ -498,7 +498,7 @@ def _log1p_less(u: Array) -> Array:
     return np.where(np.abs(u) < 0.25, 2.0 * series - u * r, np.log1p(u) - u)
 
 
-def _times(t: Any, x: Any) -> Any:
+def _times(t: AnyArray, x: AnyArray) -> Any:
     """Return t x, zero where t is, whatever x."""
     xp = namespace(x)
     return xp.where(t == 0, 0.0 * t, t * x)

@@ -8,11 +8,11 @@ value = z + t exp(-z),   slope = 1 - t exp(-z),   curvature = t exp(-z)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from adaline.arrays import Array, namespace
+from adaline.arrays import AnyArray, Array, namespace
 from adaline.links import LINKS
 from adaline.losses.base import TWOFOLD, Likelihood, Loss, refuse
 from adaline.losses.families import Tweedie
@@ -50,11 +50,11 @@ class Gamma(Loss):
         """Return the rows of z + o + t exp(-z - o)."""
         return t * np.exp(-offset), weight, float(weight @ offset[:, 0])
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return z + t exp(-z)."""
         return z + t * namespace(z).exp(-z)
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return 1 - t exp(-z)."""
         return 1.0 - t * namespace(z).exp(-z)
 
@@ -62,7 +62,7 @@ class Gamma(Loss):
         """Return 1 - t exp(-z)."""
         return 1.0 - (-z).exp() * t
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return t exp(-z)."""
         return t * namespace(z).exp(-z)
 
@@ -70,7 +70,7 @@ class Gamma(Loss):
         """Return the logarithm of the mean."""
         return np.asarray(np.log(np.maximum(mean, 1e-300)))
 
-    def lowest(self, t: Any) -> Any:
+    def lowest(self, t: AnyArray) -> AnyArray:
         """Return the cost of z = ln t."""
         return 1.0 + namespace(t).log(t)
 

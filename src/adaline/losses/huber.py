@@ -6,11 +6,11 @@ r = t - z,   value = r^2 / 2 where |r| <= delta, delta |r| - delta^2 / 2 beyond
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from adaline.arrays import Array, namespace
+from adaline.arrays import AnyArray, Array, namespace
 from adaline.losses.base import TWOFOLD, Loss
 from adaline.twofold import Twofold
 
@@ -41,13 +41,13 @@ class Huber(Loss):
         """Delta."""
         return self.delta
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return r^2 / 2 or delta |r| - delta^2 / 2."""
         xp = namespace(z)
         r = xp.abs(t - z)
         return xp.where(r <= self.delta, 0.5 * r * r, self.delta * (r - 0.5 * self.delta))
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return -r, clipped to -delta .. delta."""
         xp = namespace(z)
         r = z - t
@@ -58,7 +58,7 @@ class Huber(Loss):
         r = z - t
         return r.where(np.abs(r.hi) <= self.delta, self.delta * np.sign(r.hi))
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return 1 within delta, 0 beyond."""
         xp = namespace(z)
         return xp.astype(xp.abs(t - z) <= self.delta, z.dtype)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.arrays import Array, host, namespace, to_device_of
+from adaline.arrays import AnyArray, Array, host, namespace, to_device_of
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.links import Derivatives, Link, name_of
 from adaline.losses.base import TWOFOLD, Likelihood, Loss, refuse
@@ -70,16 +70,16 @@ class Linked(Likelihood):
         """Whether targets of 0 and 1 are two classes."""
         return isinstance(self.family, Binomial)
 
-    def derivatives(self, z: Any, t: Any) -> Derivatives:
+    def derivatives(self, z: AnyArray, t: AnyArray) -> Derivatives:
         """Return value, slope and curvature."""
         return self.family.cost(self.link, z, t)
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return the cost, infinite outside the range of the means."""
         value = self.derivatives(z, t).value
         return namespace(z).where(self.family.inside(self.link, z), value, np.inf + 0.0 * value)
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return its derivative."""
         return self.derivatives(z, t).slope
 
@@ -87,11 +87,11 @@ class Linked(Likelihood):
         """Return the slope at z = hi + lo."""
         return self.family.slope_twofold(self.link, z, t) if self.link.twofold else super().slope_twofold(z, t)
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return its observed second derivative."""
         return self.derivatives(z, t).bend
 
-    def mean(self, z: Any) -> Any:
+    def mean(self, z: AnyArray) -> AnyArray:
         """Return the mean of t, NaN where z gives none that the family can have."""
         (low, high), mean = self.family.range(self.link), self.link.mean(z)
         return namespace(z).where((z >= low) & (z <= high), mean, np.nan + 0.0 * mean)
@@ -122,15 +122,15 @@ class Linked(Likelihood):
         """The loss itself."""
         return self
 
-    def expected(self, z: Any, t: Any) -> Any:
+    def expected(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return the expected curvature, (n, K)."""
         return self.family.expected(self.link, z, t)
 
-    def deviance(self, z: Any, t: Any) -> Any:
+    def deviance(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return twice the cost above the lowest, (n, K)."""
         return self.family.deviance(self.mean(z), t)
 
-    def pearson(self, z: Any, t: Any) -> Any:
+    def pearson(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return squared residuals over the variance, (n, K)."""
         return self.family.pearson(self.mean(z), t)
 
@@ -138,7 +138,7 @@ class Linked(Likelihood):
         """Return weight x log density at mean = t, (n,), see `Family`."""
         return self.family.saturated(t, weight)
 
-    def first(self, t: Any, mean: Array) -> Any:
+    def first(self, t: AnyArray, mean: Array) -> Any:
         """Return outputs to start from, (n, K), for targets of this mean."""
         return self.link.output(self.family.start(t, self.family.typical(mean)))
 
@@ -160,15 +160,15 @@ class Scoring(Loss):
     name: ClassVar[str] = "scoring"
     convex: ClassVar[bool] = False
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return the cost."""
         return self.loss.value(z, t)
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return its derivative."""
         return self.loss.slope(z, t)
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return the expected second derivative."""
         return self.loss.expected(z, t)
 
@@ -189,21 +189,21 @@ class Working(Loss):
     typical: tuple[float, ...]
     name: ClassVar[str] = "working"
 
-    def _asked(self, z: Any, t: Any) -> tuple[Any, Any]:
+    def _asked(self, z: AnyArray, t: AnyArray) -> tuple[Any, Any]:
         own = host(t)
         first = self.loss.first(own, np.array(self.typical))
         return to_device_of(z, first), to_device_of(z, self.loss.expected(first, own))
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return information / 2 x (z - asked)^2."""
         first, information = self._asked(z, t)
         return 0.5 * information * (z - first) ** 2
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return its derivative."""
         first, information = self._asked(z, t)
         return information * (z - first)
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return the information."""
         return self._asked(z, t)[1]

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.activations import ACTIVATIONS
-from adaline.arrays import Array, namespace
+from adaline.arrays import AnyArray, Array, namespace
 from adaline.links import LINKS
 from adaline.losses.base import TWOFOLD, Likelihood, Loss, refuse
 from adaline.losses.families import Binomial
@@ -50,13 +50,13 @@ class Logistic(Loss):
         """The binomial family with the logit link."""
         return Linked(Binomial(), LINKS["logit"])
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return ln(1 + exp(z)) - t z."""
         xp = namespace(z)
         small = xp.log1p(xp.exp(-xp.abs(z)))
         return xp.where(z > 0, (1.0 - t) * z, -t * z) + small
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return p - t."""
         return self.mean(z) - t
 
@@ -67,7 +67,7 @@ class Logistic(Loss):
         p, other = one.where(z.hi > 0, rest), rest.where(z.hi > 0, one)
         return (1.0 - exact(t)) * p - other * t
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return p (1 - p)."""
         return ACTIVATIONS["logistic"].slope(z)
 
@@ -76,7 +76,7 @@ class Logistic(Loss):
         inside = np.clip(mean, 1e-12, 1 - 1e-12)
         return np.asarray(np.log(inside / (1 - inside)))
 
-    def lowest(self, t: Any) -> Any:
+    def lowest(self, t: AnyArray) -> AnyArray:
         """Return the cost of p = t, zero where t is 0 or 1."""
         return _entropy(t) + _entropy(1.0 - t)
 
@@ -85,7 +85,7 @@ class Logistic(Loss):
         refuse(t, (t >= 0) & (t <= 1), "the logistic loss takes 0, 1, or a share between", first_row)
 
 
-def _entropy(t: Any) -> Any:
+def _entropy(t: AnyArray) -> Any:
     """Return -t ln t of shares, zero where t is zero."""
     xp = namespace(t)
     return -t * xp.log(xp.where(t > 0, t, 1.0 + 0.0 * t))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.arrays import Array, namespace
+from adaline.arrays import AnyArray, Array, namespace
 from adaline.losses.base import TWOFOLD, Loss, refuse
 from adaline.twofold import Twofold
 
@@ -32,17 +32,17 @@ class PerceptronCriterion(Loss):
     corners: ClassVar[bool] = True
     kernel: ClassVar[str | None] = name
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return max(0, -t z)."""
         xp = namespace(z)
         return xp.where(t * z <= 0, -t * z, 0.0 * z)
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return -t on wrong rows, those with t z = 0 among them."""
         xp = namespace(z)
         return xp.where(t * z <= 0, -t + 0.0 * z, 0.0 * z)
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return 0."""
         return z * 0.0
 
@@ -73,11 +73,11 @@ class SquaredHinge(Loss):
     steepest: ClassVar[float] = 1.0
     slope_rounding: ClassVar[float] = TWOFOLD
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return max(0, 1 - t z)^2 / 2."""
         return 0.5 * self._shortfall(z, t) ** 2
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return -t max(0, 1 - t z)."""
         return -t * self._shortfall(z, t)
 
@@ -85,7 +85,7 @@ class SquaredHinge(Loss):
         """Return t (t z - 1) within the margin, as t is 1 or -1."""
         return (z - t).where(t * z.hi < 1.0, 0.0)
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return 1 within the margin, 0 beyond."""
         xp = namespace(z)
         return xp.astype(t * z < 1.0, z.dtype)
@@ -94,7 +94,7 @@ class SquaredHinge(Loss):
         """Refuse targets other than -1 and 1."""
         refuse(t, namespace(t).abs(t) == 1, "the squared hinge takes -1 and 1", first_row)
 
-    def _shortfall(self, z: Any, t: Any) -> Any:
+    def _shortfall(self, z: AnyArray, t: AnyArray) -> Any:
         """Return max(0, 1 - t z)."""
         xp = namespace(z)
         return xp.where(t * z < 1.0, 1.0 - t * z, 0.0 * z)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.arrays import Array, is_device
+from adaline.arrays import AnyArray, Array, is_device
 from adaline.losses.base import Likelihood, Loss
 
 FAR = 300.0  # offset whose exp and its squares are numbers
@@ -65,7 +65,7 @@ class Offset(Likelihood):
         """That of the loss, for rows that take in the offset."""
         return self.loss.kernel  # type: ignore[no-any-return]
 
-    def native_rows(self, t: Any, weight: Any) -> tuple[Any, Any, float] | None:
+    def native_rows(self, t: AnyArray, weight: AnyArray) -> tuple[Any, Any, float] | None:
         """Return rows that have the offset in their targets and weights, where the loss has a kernel and allows it.
 
         None on a device.
@@ -81,19 +81,19 @@ class Offset(Likelihood):
         inner = self.loss.linked
         return None if inner is None else Offset(inner, self.columns)
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return loss(z + offset)."""
         return self.loss.value(z + t[:, -self.columns :], t[:, : -self.columns])
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return its derivative."""
         return self.loss.slope(z + t[:, -self.columns :], t[:, : -self.columns])
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return the derivative of that."""
         return self.loss.curvature(z + t[:, -self.columns :], t[:, : -self.columns])
 
-    def mean(self, z: Any) -> Any:
+    def mean(self, z: AnyArray) -> AnyArray:
         """Return the prediction of an output that has the offset in it."""
         return self.loss.mean(z)
 
@@ -119,19 +119,19 @@ class Offset(Likelihood):
         """That of the likelihood."""
         return self.loss.link
 
-    def expected(self, z: Any, t: Any) -> Any:
+    def expected(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return the expected curvature, (n, K)."""
         return self.loss.expected(z + t[:, -self.columns :], t[:, : -self.columns])
 
-    def predicted(self, z: Any, t: Any) -> Any:
+    def predicted(self, z: AnyArray, t: AnyArray) -> Any:
         """Return the mean of t for each row, (n, K)."""
         return self.loss.mean(z + t[:, -self.columns :])
 
-    def deviance(self, z: Any, t: Any) -> Any:
+    def deviance(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return twice the cost above the lowest, (n, K)."""
         return self.loss.deviance(z + t[:, -self.columns :], t[:, : -self.columns])
 
-    def pearson(self, z: Any, t: Any) -> Any:
+    def pearson(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return squared residuals over the variance, (n, K)."""
         return self.loss.pearson(z + t[:, -self.columns :], t[:, : -self.columns])
 
@@ -139,10 +139,10 @@ class Offset(Likelihood):
         """Return weight x log density at mean = t, (n,)."""
         return np.asarray(self.loss.saturated(t[:, : -self.columns], weight))
 
-    def observed(self, t: Array) -> Any:
+    def observed(self, t: Array) -> AnyArray:
         """Return which rows are observations, (n,)."""
         return self.loss.observed(t[:, : -self.columns])
 
-    def first(self, t: Any, mean: Array) -> Any:
+    def first(self, t: AnyArray, mean: Array) -> Any:
         """Return outputs to start from, (n, K), the offset taken off."""
         return self.loss.first(t[:, : -self.columns], mean[: -self.columns]) - t[:, -self.columns :]

@@ -19,13 +19,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host
+from adaline.arrays import AnyArray, Array, host
 from adaline.links import LINKS, ShareLink
 from adaline.losses.base import Loss, refuse
 
@@ -144,6 +144,7 @@ class CloglogIntervals(CumulativeLink):
         return IntervalTerms(low - log_p, upper, lower, at_upper, at_lower, across)
 
 
+CumulativeLinkName = Literal["logit", "probit", "cloglog"]
 CUMULATIVE_LINKS: dict[str, CumulativeLink] = {
     link.name: link for link in (LogitIntervals(), ProbitIntervals(), CloglogIntervals())
 }
@@ -177,16 +178,16 @@ class Ordinal(Loss):
         ends = np.concatenate([[-np.inf], self.thresholds, [np.inf]])
         return self.cumulative.terms(ends[t + 1] - z, ends[t] - z, np.diff(ends), t)
 
-    def value(self, z: Any, t: Any) -> Array:
+    def value(self, z: AnyArray, t: AnyArray) -> Array:
         """Return -ln P(y = t), (n, 1)."""
         return self._of(z, t).value[:, None]
 
-    def slope(self, z: Any, t: Any) -> Array:
+    def slope(self, z: AnyArray, t: AnyArray) -> Array:
         """Return its derivative by z, (n, 1)."""
         found = self._of(z, t)
         return -(found.upper + found.lower)[:, None]
 
-    def curvature(self, z: Any, t: Any) -> Array:
+    def curvature(self, z: AnyArray, t: AnyArray) -> Array:
         """Return its second derivative by z, (n, 1)."""
         found = self._of(z, t)
         return (found.at_upper + found.at_lower)[:, None]
@@ -205,7 +206,7 @@ class Ordinal(Loss):
             out[:, k] = -self.terms(z, np.full(len(z), k)).value
         return out
 
-    def _of(self, z: Any, t: Any) -> IntervalTerms:
+    def _of(self, z: AnyArray, t: AnyArray) -> IntervalTerms:
         return self.terms(host(z)[:, 0], host(t)[:, 0].astype(np.intp))
 
 
@@ -221,33 +222,33 @@ class OrdinalOutputs(Loss):
     name: ClassVar[str] = "ordinal outputs"
     coupled: ClassVar[bool] = True
 
-    def value(self, z: Any, t: Any) -> Array:
+    def value(self, z: AnyArray, t: AnyArray) -> Array:
         """Return -ln P(y = t), (n, 1)."""
         return self._of(z, t)[0].value[:, None]
 
-    def slope(self, z: Any, t: Any) -> Array:
+    def slope(self, z: AnyArray, t: AnyArray) -> Array:
         """Return its derivatives by the outputs, (n, K - 1)."""
         found, upper, lower = self._of(z, t)
         return np.asarray(-(upper * found.upper[:, None] + lower * found.lower[:, None]))
 
-    def curvature(self, z: Any, t: Any) -> Array:
+    def curvature(self, z: AnyArray, t: AnyArray) -> Array:
         """Return its second derivatives by each output, (n, K - 1)."""
         found, upper, lower = self._of(z, t)
         return np.asarray(
             upper * (found.at_upper - found.across)[:, None] + lower * (found.at_lower - found.across)[:, None]
         )
 
-    def product(self, z: Any, t: Any, q: Any) -> Array:
+    def product(self, z: AnyArray, t: AnyArray, q: Any) -> Array:
         """Return its matrix of second derivatives times q, (n, K - 1)."""
         found, upper, lower = self._of(z, t)
         at_upper, at_lower = ((end * q).sum(axis=1) * found.across for end in (upper, lower))
         return np.asarray(self.curvature(z, t) * q + upper * at_lower[:, None] + lower * at_upper[:, None])
 
-    def mean(self, z: Any) -> Array:
+    def mean(self, z: AnyArray) -> Array:
         """Return the probabilities of the classes, (n, K)."""
         return np.asarray(np.exp(self.inner.log_probabilities(host(z)[:, 0] + self.inner.thresholds[0])))
 
-    def _of(self, z: Any, t: Any) -> tuple[IntervalTerms, Array, Array]:
+    def _of(self, z: AnyArray, t: AnyArray) -> tuple[IntervalTerms, Array, Array]:
         """Return the terms of rows, and which output is the upper and the lower end of their class, (n, K - 1)."""
         own = host(t)[:, 0].astype(np.intp)
         places = np.arange(len(self.inner.thresholds))

@@ -6,11 +6,11 @@ value = exp(z) - t z,   slope = exp(z) - t,   curvature = exp(z)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from adaline.arrays import Array, namespace
+from adaline.arrays import AnyArray, Array, namespace
 from adaline.links import LINKS
 from adaline.losses.base import TWOFOLD, Likelihood, Loss, refuse
 from adaline.losses.families import Tweedie
@@ -49,11 +49,11 @@ class Poisson(Loss):
         size = np.exp(offset)
         return t / size, weight * size[:, 0], -float(weight @ (t * offset)[:, 0])
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return exp(z) - t z."""
         return namespace(z).exp(z) - t * z
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return exp(z) - t."""
         return namespace(z).exp(z) - t
 
@@ -61,7 +61,7 @@ class Poisson(Loss):
         """Return exp(z) - t."""
         return z.exp() - t
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return exp(z)."""
         return namespace(z).exp(z)
 
@@ -69,7 +69,7 @@ class Poisson(Loss):
         """Return the logarithm of the mean."""
         return np.asarray(np.log(np.maximum(mean, 1e-300)))
 
-    def lowest(self, t: Any) -> Any:
+    def lowest(self, t: AnyArray) -> AnyArray:
         """Return the cost of z = ln t."""
         xp = namespace(t)
         return t - t * xp.log(xp.where(t > 0, t, 1.0 + 0.0 * t))

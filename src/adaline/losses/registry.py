@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from adaline.activations import ACTIVATIONS, Activation
 from adaline.errors import InvalidParameter
@@ -23,6 +23,10 @@ from adaline.losses.squared import Squared
 from adaline.losses.tukey import Tukey
 from adaline.parameters import NONE, AnyOf, Instance, OneOf
 
+_Robust = Literal["huber", "tukey", "absolute", "quantile"]
+_OfClasses = Literal["logistic", "softmax", "perceptron", "squared_hinge", "sigmoid_squared", "tanh_squared"]
+_OfFamilies = Literal["gaussian", "poisson", "gamma", "inverse_gaussian", "tweedie", "negative_binomial", "binomial"]
+LossName = Literal["squared", _OfFamilies, _OfClasses, _Robust]
 LOSSES: dict[str, type[Loss]] = {
     cls.name: cls
     for cls in (

@@ -6,11 +6,11 @@ e = t - phi(z),   value = e^2 / 2,   slope = -e phi',   curvature = phi'^2 - e p
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import AnyArray, Array
 from adaline.losses.base import Loss
 from adaline.losses.logistic import Logistic
 
@@ -36,16 +36,16 @@ class SigmoidSquared(Loss):
     kernel: ClassVar[str | None] = name
     steepest: ClassVar[float] = 0.0771
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return e^2 / 2."""
         return 0.5 * (t - self.mean(z)) ** 2
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return -e phi'."""
         p = self.mean(z)
         return (p - t) * p * (1.0 - p)
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return phi'^2 - e phi''."""
         p = self.mean(z)
         return p * (1.0 - p) * (p * (1.0 - p) + (p - t) * (1.0 - 2.0 * p))
@@ -76,16 +76,16 @@ class TanhSquared(Loss):
     kernel: ClassVar[str | None] = name
     steepest: ClassVar[float] = 1.2325
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return e^2 / 2."""
         return 0.5 * (t - self.mean(z)) ** 2
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return -e phi'."""
         y = self.mean(z)
         return (y - t) * (1.0 - y * y)
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return phi'^2 - e phi''."""
         y = self.mean(z)
         return (1.0 - y * y) * ((1.0 - y * y) - 2.0 * y * (y - t))

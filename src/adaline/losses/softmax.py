@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.arrays import Array, namespace
+from adaline.arrays import AnyArray, Array, namespace
 from adaline.losses.base import TWOFOLD, Loss, refuse
 from adaline.twofold import Twofold, exact
 
@@ -39,7 +39,7 @@ class Softmax(Loss):
     concordance: ClassVar[float] = float(np.sqrt(2.0))
     slope_rounding: ClassVar[float] = TWOFOLD
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return ln sum exp(z) - z_t, (n, 1)."""
         xp = namespace(z)
         own = xp.sum(xp.where(_own(z, t), z, 0.0 * z), axis=1, keepdims=True)
@@ -48,7 +48,7 @@ class Softmax(Loss):
         rest = xp.sum(xp.exp(z - top), axis=1, keepdims=True) - 1.0
         return (top - own) + xp.log1p(rest)
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return p - [k = t]."""
         xp = namespace(z)
         p = self.mean(z)
@@ -66,12 +66,12 @@ class Softmax(Loss):
         slopes = [(-others).where(t == k, one) / total for k, one in enumerate(columns)]
         return Twofold(np.concatenate([s.hi for s in slopes], axis=1), np.concatenate([s.lo for s in slopes], axis=1))
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return p (1 - p)."""
         p = self.mean(z)
         return p * (1.0 - p)
 
-    def product(self, z: Any, t: Any, q: Any) -> Any:
+    def product(self, z: AnyArray, t: AnyArray, q: Any) -> AnyArray:
         """Return p (q - p'q)."""
         xp = namespace(z)
         p = self.mean(z)
@@ -92,7 +92,7 @@ class Softmax(Loss):
         refuse(t, (t >= 0) & (t == namespace(t).floor(t)), "the softmax loss takes class indices, 0, 1, ...", first_row)
 
 
-def _own(z: Any, t: Any) -> Any:
+def _own(z: AnyArray, t: AnyArray) -> Any:
     """Whether output k is that of the row's class, (n, K)."""
     xp = namespace(z)
     indices = xp.astype(xp.arange(z.shape[1], device=z.device), z.dtype)

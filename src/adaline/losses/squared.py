@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from adaline.arrays import Array
+from adaline.arrays import AnyArray, Array
 from adaline.links import LINKS
 from adaline.losses.base import TWOFOLD, Likelihood, Loss
 from adaline.losses.families import Tweedie
@@ -43,11 +43,11 @@ class Squared(Loss):
         """Return the rows of (t - o - z)^2 / 2."""
         return t - offset, weight, 0.0
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return (t - z)^2 / 2."""
         return 0.5 * (t - z) ** 2
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return z - t."""
         return z - t
 
@@ -55,6 +55,6 @@ class Squared(Loss):
         """Return z - t."""
         return z - t
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return 1."""
         return z * 0.0 + 1.0

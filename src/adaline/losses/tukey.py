@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from adaline.arrays import namespace
+from adaline.arrays import AnyArray, namespace
 from adaline.losses.base import Loss
 
 
@@ -38,20 +38,20 @@ class Tukey(Loss):
         """C."""
         return self.c
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return c^2/6 (1 - (1 - u)^3), at most c^2/6."""
         return self.c * self.c / 6.0 * (1.0 - self._one_minus_u(z, t) ** 3)
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return -r (1 - u)^2."""
         return (z - t) * self._one_minus_u(z, t) ** 2
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return (1 - u) (1 - 5 u), zero beyond c."""
         v = self._one_minus_u(z, t)
         return v * (5.0 * v - 4.0)
 
-    def _one_minus_u(self, z: Any, t: Any) -> Any:
+    def _one_minus_u(self, z: AnyArray, t: AnyArray) -> Any:
         """Return 1 - u where that is positive, else 0."""
         xp = namespace(z)
         v = 1.0 - ((t - z) / self.c) ** 2

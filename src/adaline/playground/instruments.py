@@ -19,6 +19,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.basis import Fourier, Polynomial, Radial
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.fitted import AnyModel
 from adaline.input.basis import rows_through_basis
 from adaline.playground.boards import Board
 from adaline.playground.pictures import b64, number, numbers
@@ -404,11 +405,11 @@ def _need(board: Board, least: int, *tasks: str) -> None:
         raise InvalidData(f"this needs {least} points or more of {' or '.join(tasks)}")
 
 
-def _rms(model: Any, board: Board) -> float:
+def _rms(model: AnyModel, board: Board) -> float:
     return math.sqrt(_mean_square(model, board))
 
 
-def _mean_square(model: Any, board: Board) -> float:
+def _mean_square(model: AnyModel, board: Board) -> float:
     return float(np.mean((np.asarray(model.predict(board.X)) - np.asarray(board.y)) ** 2))
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.errors import AdalineError
+from adaline.fitted import AnyModel
 from adaline.playground.boards import Board
 from adaline.playground.traces import Trace, quiet, weights_of
 
@@ -60,7 +61,7 @@ def picture(trace: Trace, moment: int, window: Window) -> dict[str, Any]:
         return {**out, **draw(model, trace, window)}
 
 
-def _classes(model: Any, trace: Trace, window: Window) -> dict[str, Any]:
+def _classes(model: AnyModel, trace: Trace, window: Window) -> dict[str, Any]:
     grid = window.grid()
     board = trace.board
     label, sure = _decide(model, grid, board)
@@ -81,7 +82,7 @@ def _classes(model: Any, trace: Trace, window: Window) -> dict[str, Any]:
     return out
 
 
-def _decide(model: Any, grid: Array, board: Board) -> tuple[NDArray[Any], NDArray[Any] | None]:
+def _decide(model: AnyModel, grid: Array, board: Board) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Return the class of each place, and its posterior (0 to 255); None where the system has none."""
     posteriors = _posteriors(model, grid)
     if posteriors is not None:
@@ -94,7 +95,7 @@ def _decide(model: Any, grid: Array, board: Board) -> tuple[NDArray[Any], NDArra
     return label, None
 
 
-def _posteriors(model: Any, grid: Array) -> Array | None:
+def _posteriors(model: AnyModel, grid: Array) -> Array | None:
     if not hasattr(model, "predict_proba") or hasattr(model, "ambiguous"):
         return None
     try:
@@ -104,7 +105,7 @@ def _posteriors(model: Any, grid: Array) -> Array | None:
     return found if np.isfinite(found).all() else None
 
 
-def _numbers(model: Any, trace: Trace, window: Window) -> dict[str, Any]:
+def _numbers(model: AnyModel, trace: Trace, window: Window) -> dict[str, Any]:
     x = np.linspace(window.left, window.right, CURVE)
     out: dict[str, Any] = {}
     try:
@@ -122,7 +123,7 @@ def _numbers(model: Any, trace: Trace, window: Window) -> dict[str, Any]:
     return out
 
 
-def _clusters(model: Any, trace: Trace, window: Window) -> dict[str, Any]:
+def _clusters(model: AnyModel, trace: Trace, window: Window) -> dict[str, Any]:
     label = np.asarray(model.predict(trace.board.X))
     if hasattr(model, "cluster_centers_"):
         return {
@@ -143,7 +144,7 @@ def _clusters(model: Any, trace: Trace, window: Window) -> dict[str, Any]:
     }
 
 
-def _covariances(model: Any) -> list[Array]:
+def _covariances(model: AnyModel) -> list[Array]:
     """Return the covariance of each component, (2, 2)."""
     k, given = len(model.means_), np.asarray(model.covariances_)
     match model.covariance_type:
@@ -174,7 +175,7 @@ def errors(trace: Trace) -> dict[str, Any]:
     return {"what": what, "own": own, "fresh": other}
 
 
-def _error(model: Any, board: Board) -> float | None:
+def _error(model: AnyModel, board: Board) -> float | None:
     if model is None:
         return None
     with quiet():
@@ -187,7 +188,7 @@ def _error(model: Any, board: Board) -> float | None:
     return number(np.sqrt(np.mean((predicted - np.asarray(board.y)) ** 2)))
 
 
-def _squares(model: Any, X: Array) -> float:
+def _squares(model: AnyModel, X: Array) -> float:
     """Return the mean squared distance of rows from their centres."""
     return float(np.mean(np.square(model.transform(X)).min(axis=1)))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.arrays import Array, as_dense
+from adaline.arrays import Array, DataLike, as_dense
 from adaline.comparison.open_data import DataRequest, open_data
 from adaline.errors import InvalidData
 from adaline.playground.boards import BOARD_CLASSES
@@ -21,7 +21,7 @@ MOST_AXES = 40
 WIDTH, HEIGHT = 3.4, 2.5  # where the farthest points lie
 
 
-def board_of_table(data: Any, target: str | None) -> dict[str, Any]:
+def board_of_table(data: DataLike, target: str | None) -> dict[str, Any]:
     """Return the board of a table: a task, labels or numbers of its rows, and the axes that it can be looked at by.
 
     The first two axes are what the page opens with: of labels Fisher's first two directions, or his one and the widest

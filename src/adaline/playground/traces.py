@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.activations import ACTIVATIONS
-from adaline.arrays import Array
+from adaline.arrays import Array, RowsLike
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
+from adaline.fitted import AnyModel, AnySystem
 from adaline.input.basis import rows_through_basis
 from adaline.input.drafts import snapshot
 from adaline.losses import Logistic, Softmax
@@ -62,12 +63,12 @@ class IRLSIterate:
         """The intercepts, (K,)."""
         return self.theta[:, 0]
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: RowsLike) -> Array:
         """Return w'x + w0, (n,) or (n, K)."""
         z = outputs(rows_through_basis(self.fitted, np.asarray(X, dtype=np.float64)), self.theta)
         return z[:, 0] if z.shape[1] == 1 else z
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: RowsLike) -> Array:
         """Return the posteriors of the classes, (n, K)."""
         z = self.decision_function(X)
         if z.ndim == 2:
@@ -75,7 +76,7 @@ class IRLSIterate:
         p = np.asarray(ACTIVATIONS["logistic"].value(z[:, None]))
         return np.hstack([1 - p, p])
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: RowsLike) -> NDArray[Any]:
         """Return the classes with the largest posterior."""
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
@@ -201,13 +202,13 @@ def quiet() -> Iterator[list[warnings.WarningMessage]]:
         yield told
 
 
-def fitted_to(board: Board, system: Any) -> Any:
+def fitted_to(board: Board, system: AnySystem) -> Any:
     """Return a system fitted to the points of a board."""
     y = board.y
     return system.fit(board.X) if y is None else system.fit(board.X, y)
 
 
-def weights_of(model: Any) -> Array | None:
+def weights_of(model: AnyModel) -> Array | None:
     """Return the weights of a model, intercepts first, one machine after the other; None where it has none."""
     if model is None or not hasattr(model, "coef_"):
         return None
@@ -219,7 +220,7 @@ def weights_of(model: Any) -> Array | None:
     return np.column_stack([constant, coef]).ravel()
 
 
-def _takes_rows(system: Any, board: Board, fitted: Any) -> bool:
+def _takes_rows(system: AnySystem, board: Board, fitted: Any) -> bool:
     """Whether the model after some rows in order is that of `partial_fit`, and no more rows are taken than allowed."""
     if not isinstance(system, OnlineSystem) or type(system).__name__ == "Pocket":
         return False
@@ -235,7 +236,7 @@ def _counts(spec: ModelSpec) -> bool:
     )
 
 
-def _by_rows(system: Any, known: dict[str, Any]) -> Trace:
+def _by_rows(system: AnySystem, known: dict[str, Any]) -> Trace:
     """Run the scan by `partial_fit` and keep the model as it is at each moment."""
     board, fitted = known["board"], known["fitted"]
     n = len(board.points)
@@ -251,12 +252,12 @@ def _by_rows(system: Any, known: dict[str, Any]) -> Trace:
     return Trace(unit="row", positions=positions, kept=kept, **known)
 
 
-def _by_newton(system: Any) -> bool:
+def _by_newton(system: AnySystem) -> bool:
     plain = system.l1 == 0 and not isinstance(system.penalty, str) and not system.firth and not system.standardize
     return plain and system.solver in ("auto", "newton") and system.scheme == "softmax" and system.class_weight is None
 
 
-def _newton_iterates(board: Board, system: Any, fitted: Any) -> list[Array]:
+def _newton_iterates(board: Board, system: AnySystem, fitted: Any) -> list[Array]:
     """Return the weights that Newton's method passes through from zero, (K, 1 + D) each, before the last ones."""
     phi = np.ascontiguousarray(rows_through_basis(fitted, board.X), dtype=np.float64)
     index = np.searchsorted(fitted.classes_, np.asarray(board.y)).astype(np.float64)

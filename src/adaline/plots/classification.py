@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from adaline.arrays import RowsLike, TargetsLike
 from adaline.errors import InvalidParameter
+from adaline.fitted import AnyModel
 from adaline.plots.inputs import evaluate, labels, need, numbers, plain, same_length
 from adaline.plots.style import GREY, INK, LINES, Axes, axes, colour, finished, marker, short, styled
 from adaline.selection.probabilities import RELIABILITY_BINS, bin_counts, reliability
@@ -17,7 +19,7 @@ CELL = (0.0, 0.4, 0.64)  # white numbers are legible on it, on light pages and o
 
 
 @styled
-def confusion(y: Any, predicted: Any, ax: Axes | None = None, *, limit: int = 12) -> Axes:
+def confusion(y: TargetsLike, predicted: Any, ax: Axes | None = None, *, limit: int = 12) -> Axes:
     """Draw how often each class was taken for each other; the most frequent classes where there are many.
 
     Parameters
@@ -61,7 +63,9 @@ def confusion(y: Any, predicted: Any, ax: Axes | None = None, *, limit: int = 12
 
 
 @styled
-def calibration(y: Any, probability: Any, ax: Axes | None = None, *, classes: Sequence[Any] | None = None) -> Axes:
+def calibration(
+    y: TargetsLike, probability: Any, ax: Axes | None = None, *, classes: Sequence[Any] | None = None
+) -> Axes:
     """Draw how often a class is true where it was given a probability, with 95% intervals (Wilson), in ten bins.
 
     Two classes: the second one. Three to six: each. More: all probabilities together.
@@ -115,7 +119,9 @@ def calibration(y: Any, probability: Any, ax: Axes | None = None, *, classes: Se
 
 
 @styled
-def fisher_projection(model: Any, X: Any, y: Any, ax: Axes | None = None, *, direction: int = 0) -> Axes:
+def fisher_projection(
+    model: AnyModel, X: RowsLike, y: TargetsLike, ax: Axes | None = None, *, direction: int = 0
+) -> Axes:
     """Draw a histogram of each class along a direction of Fisher's discriminant, with the threshold of two classes.
 
     Parameters

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import Array, RowsLike, TargetsLike
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter
 from adaline.estimator import clone
 from adaline.fits.l1_path import L1Path
+from adaline.fitted import AnyModel
 from adaline.inference.strengths import Strength, strengths, strongest
 from adaline.input.basis import basis_of, rows_through_basis
 from adaline.plots.inputs import column_names, need, numbers, plain, same_length
@@ -37,7 +38,7 @@ NAMED = 12  # lines with a name; others are grey
 
 @styled
 def coefficients(
-    model: Any, X: Any, ax: Axes | None = None, *, names: Sequence[Any] | None = None, limit: int = 25
+    model: AnyModel, X: RowsLike, ax: Axes | None = None, *, names: Sequence[Any] | None = None, limit: int = 25
 ) -> Axes:
     """Draw what one standard deviation of each column does, with intervals where there are some, strongest first.
 
@@ -95,8 +96,8 @@ def draw_strengths(found: Sequence[Strength], ax: Axes | None = None, limit: int
 @styled
 def coefficient_path(
     path: Any,
-    X: Any = None,
-    y: Any = None,
+    X: RowsLike = None,
+    y: TargetsLike = None,
     ax: Axes | None = None,
     *,
     names: Sequence[Any] | None = None,
@@ -170,7 +171,7 @@ def coefficient_path(
 
 
 @styled
-def penalty_path(model: Any, ax: Axes | None = None) -> Axes:
+def penalty_path(model: AnyModel, ax: Axes | None = None) -> Axes:
     """Draw what a penalty "auto" was chosen by, along the penalties that were tried, with the choice marked.
 
     Parameters
@@ -246,7 +247,7 @@ def _spread_apart(positions: Array, gap: float) -> Array:
     return np.asarray(means + gap * np.arange(len(positions)))
 
 
-def _penalties(model: Any, given: Any) -> tuple[Array, float]:
+def _penalties(model: AnyModel, given: Any) -> tuple[Array, float]:
     """Return the penalties to try, and the system's own."""
     own = getattr(model, "penalty_", getattr(model, "penalty", None))
     if own is None or isinstance(own, str) or np.ndim(own):
@@ -261,7 +262,7 @@ def _penalties(model: Any, given: Any) -> tuple[Array, float]:
     return np.geomspace(1e-3 * middle, 1e3 * middle, STEPS), own
 
 
-def _refitted(model: Any, penalty: float, x: Array, y: Any) -> Any:
+def _refitted(model: AnyModel, penalty: float, x: Array, y: TargetsLike) -> Any:
     """Return the system refitted under a penalty."""
     again = clone(model).set_params(penalty=float(penalty))
     if model.penalty == "auto" and getattr(model, "standardize", False) is None:

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import AnyArray, Array
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.fitted import AnyModel
 from adaline.plots.inputs import numbers, plain, same_length
 from adaline.plots.style import BLUE, GREY, LINES, ORANGE, Axes, axes, colour, finished, log_scale, short, styled
 
@@ -88,7 +89,7 @@ def validation_curve(
 
 
 @styled
-def history(model: Any, ax: Axes | None = None, *, measure: str | None = None) -> Axes:
+def history(model: AnyModel, ax: Axes | None = None, *, measure: str | None = None) -> Axes:
     """Draw what an iterative system kept of its way: the error of each epoch or step.
 
     Parameters
@@ -162,7 +163,7 @@ def _curve(given: Any, across: str) -> _Curve:
     return _Curve(position, training, validation, error, parts[4], names)
 
 
-def _folded(values: Any, name: str) -> tuple[Array, Array | None]:
+def _folded(values: AnyArray, name: str) -> tuple[Array, Array | None]:
     out = np.asarray(plain(values), dtype=np.float64)
     if out.ndim == 1:
         return numbers(out, name, gaps=True), None
@@ -191,7 +192,7 @@ def _draw(ax: Axes, curve: _Curve) -> None:
         log_scale(ax, "x")
 
 
-def _measure(model: Any) -> str:
+def _measure(model: AnyModel) -> str:
     if hasattr(model, "lower_bound_"):
         return "mean log-likelihood of a row"
     return "wrong rows" if hasattr(model, "mistakes_") else "error"

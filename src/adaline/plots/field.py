@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
+from adaline.fitted import AnyModel
 from adaline.plots.inputs import evaluate
 from adaline.plots.style import INK, Axes, colour, marker, mixed, short, thin
 
@@ -78,7 +79,7 @@ def scatter_classes(ax: Axes, x: Array, codes: Codes, names: Iterable[Any], wron
         ax.scatter(*x[wrong[rows]].T, label="wrong", facecolors="none", edgecolors=INK, **ring)
 
 
-def scores_of(model: Any, points: Array, predicted: NDArray[Any]) -> Array:
+def scores_of(model: AnyModel, points: Array, predicted: NDArray[Any]) -> Array:
     """Return what decides between K classes at points, (n, K): scores, else probabilities, else the predicted label."""
     for method in ("decision_function", "predict_proba"):
         if hasattr(model, method):

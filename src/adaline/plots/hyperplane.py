@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import Array, RowsLike, TargetsLike
 from adaline.errors import InvalidParameter
+from adaline.fitted import AnyModel
 from adaline.plots.field import scatter_classes
 from adaline.plots.inputs import column_names, evaluate, labels, need, plane, refuse_basis
 from adaline.plots.style import GREY, INK, WIDTH, Axes, axes, finished, styled
@@ -19,7 +20,9 @@ ARROW = 0.22  # length of the normal vector, as a share of the shorter side
 
 
 @styled
-def hyperplane(model: Any, X: Any, y: Any, ax: Axes | None = None, *, names: Sequence[Any] | None = None) -> Axes:
+def hyperplane(
+    model: AnyModel, X: RowsLike, y: TargetsLike, ax: Axes | None = None, *, names: Sequence[Any] | None = None
+) -> Axes:
     """Draw the line w'x + w0 = 0 of a linear classifier of two classes, its normal w, and the margin.
 
     The margin, the distance of the nearest row, is drawn as a band where all rows are on their side; where some are

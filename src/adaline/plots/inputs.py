@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_device, is_sparse
+from adaline.arrays import AnyArray, Array, RowsLike, TargetsLike, host, is_device, is_sparse
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.fitted import AnyModel
 from adaline.lazy import nw
 from adaline.plots.style import short
 from adaline.wording import counted
@@ -19,7 +20,7 @@ from adaline.wording import counted
 Labels = NDArray[Any]
 
 
-def numbers(values: Any, name: str, ndim: int = 1, *, gaps: bool = False) -> Array:
+def numbers(values: AnyArray, name: str, ndim: int = 1, *, gaps: bool = False) -> Array:
     """Return finite numbers of one or two dimensions as float64; refuse others, by name, or let them be NaN (gaps)."""
     try:
         out = np.asarray(plain(values), dtype=np.float64)
@@ -42,7 +43,7 @@ def numbers(values: Any, name: str, ndim: int = 1, *, gaps: bool = False) -> Arr
     return out
 
 
-def plane(X: Any, plot: str) -> Array:
+def plane(X: RowsLike, plot: str) -> Array:
     """Return rows of two columns."""
     x = numbers(X, "X", 2)
     if x.shape[1] != 2:
@@ -52,7 +53,7 @@ def plane(X: Any, plot: str) -> Array:
     return x
 
 
-def labels(y: Any, n: int) -> Labels:
+def labels(y: TargetsLike, n: int) -> Labels:
     """Return labels of n rows."""
     out = np.asarray(plain(y))
     if out.ndim != 1:
@@ -67,7 +68,7 @@ def same_length(one: str, n: int, other: str, m: int) -> None:
         raise InvalidData(f"{one} has {counted(n)} and {other} has {m}: they must belong together, row by row")
 
 
-def column_names(given: Sequence[Any] | None, X: Any, model: Any, count: int) -> list[str]:
+def column_names(given: Sequence[Any] | None, X: RowsLike, model: AnyModel, count: int) -> list[str]:
     """Return names of the columns: those given, the frame's, the model's, or x0, x1, ..."""
     found: Any = given if given is not None else frame_names(X)
     found = getattr(model, "feature_names_in_", None) if found is None else found
@@ -78,7 +79,7 @@ def column_names(given: Sequence[Any] | None, X: Any, model: Any, count: int) ->
     return [short(name) for name in found]
 
 
-def frame_names(X: Any) -> list[str] | None:
+def frame_names(X: RowsLike) -> list[str] | None:
     """Return the names of a frame's columns; None where X is no frame."""
     frame = nw.from_native(collected(X), pass_through=True, eager_only=True)
     return list(map(str, frame.columns)) if isinstance(frame, nw.DataFrame) else None
@@ -91,21 +92,21 @@ def evaluate(method: Callable[[Any], Any], rows: Array) -> Labels:
         return np.asarray(method(rows))
 
 
-def need(model: Any, attribute: str, plot: str, instead: str) -> Any:
+def need(model: AnyModel, attribute: str, plot: str, instead: str) -> Any:
     """Return a fitted attribute or method of a model; say what to draw instead where it has none."""
     if not hasattr(model, attribute):
         raise InvalidParameter(f"{plot} needs `{attribute}`, and {type(model).__name__} has none: {instead}")
     return getattr(model, attribute)
 
 
-def refuse_basis(model: Any, plot: str, instead: str) -> None:
+def refuse_basis(model: AnyModel, plot: str, instead: str) -> None:
     """Refuse a system with a basis: its weights, centres and spreads belong to phi(x), and the axes to x."""
     if getattr(model, "basis", None) is not None or getattr(model, "basis_", None) is not None:
         name = type(model).__name__
         raise InvalidParameter(f"{plot} draws columns as given, and {name} sees them by a basis: {instead}")
 
 
-def plain(values: Any) -> Any:
+def plain(values: AnyArray) -> Any:
     """Return frames, series, sparse matrices and device arrays as NumPy arrays; other things as they are."""
     if is_sparse(values):
         return values.toarray()

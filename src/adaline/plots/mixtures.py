@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import Array, RowsLike
 from adaline.errors import InvalidParameter
+from adaline.fitted import AnyModel
 from adaline.plots.field import FINE, Field, scatter_classes
 from adaline.plots.inputs import column_names, evaluate, need, plane, refuse_basis
 from adaline.plots.style import INK, LINES, Axes, axes, colour, finished, marker, mixed, size, styled, thin
@@ -19,7 +20,7 @@ DENSITIES = 10.0 ** np.arange(-3, 0.01, 0.5)  # contours, as shares of the highe
 
 
 @styled
-def mixture(model: Any, X: Any, ax: Axes | None = None, *, names: Sequence[Any] | None = None) -> Axes:
+def mixture(model: AnyModel, X: RowsLike, ax: Axes | None = None, *, names: Sequence[Any] | None = None) -> Axes:
     """Draw the density of a mixture of Gaussians as contours, its components as ellipses, and the rows.
 
     A row has the colours of the components mixed by their responsibilities for it, and the marker of the largest; an
@@ -75,7 +76,7 @@ def mixture(model: Any, X: Any, ax: Axes | None = None, *, names: Sequence[Any] 
 
 
 @styled
-def clusters(model: Any, X: Any, ax: Axes | None = None, *, names: Sequence[Any] | None = None) -> Axes:
+def clusters(model: AnyModel, X: RowsLike, ax: Axes | None = None, *, names: Sequence[Any] | None = None) -> Axes:
     """Draw the cells of k-means, their centres, and the rows.
 
     Parameters
@@ -122,7 +123,7 @@ def _greys(count: int) -> list[str]:
     return [f"#{level:02x}{level:02x}{level:02x}" for level in np.linspace(250, 205, count).astype(int)]
 
 
-def _covariances(model: Any, count: int) -> Array:
+def _covariances(model: AnyModel, count: int) -> Array:
     """Return a matrix for each component, (K, 2, 2)."""
     found = np.asarray(model.covariances_)
     match model.covariance_type:

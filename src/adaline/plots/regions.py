@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from adaline.arrays import RowsLike, TargetsLike
 from adaline.errors import InvalidData
+from adaline.fitted import AnyModel
 from adaline.input.labels import places
 from adaline.plots.field import FAINT, FULL, PLAIN, Field, scatter_classes, scores_of
 from adaline.plots.inputs import Labels, column_names, evaluate, labels, need, plane
@@ -21,7 +23,9 @@ TIED = ("vote tied", "////", "#d9d9d9")
 
 
 @styled
-def decision_regions(model: Any, X: Any, y: Any, ax: Axes | None = None, *, names: Sequence[Any] | None = None) -> Axes:
+def decision_regions(
+    model: AnyModel, X: RowsLike, y: TargetsLike, ax: Axes | None = None, *, names: Sequence[Any] | None = None
+) -> Axes:
     """Draw the regions a classifier of two columns assigns to its classes, and the rows; wrong ones are ringed.
 
     Where the model gives probabilities, a region is the stronger the surer it is, and a dashed line shows where the
@@ -74,7 +78,7 @@ def decision_regions(model: Any, X: Any, y: Any, ax: Axes | None = None, *, name
 
 @styled
 def ambiguous_regions(
-    model: Any, X: Any, y: Any, ax: Axes | None = None, *, names: Sequence[Any] | None = None
+    model: AnyModel, X: RowsLike, y: TargetsLike, ax: Axes | None = None, *, names: Sequence[Any] | None = None
 ) -> Axes:
     """Draw where two-class machines give K classes no answer by their signs: hatched; and the line of each machine.
 

@@ -9,8 +9,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import AnyArray, Array, RowsLike, TargetsLike, WeightsLike
 from adaline.errors import InvalidData
+from adaline.fitted import AnyModel
 from adaline.plots.inputs import column_names, evaluate, need, numbers, same_length
 from adaline.plots.style import BLUE, GREY, INK, MOST_POINTS, ORANGE, Axes, axes, finished, short, size, styled, thin
 
@@ -19,7 +20,9 @@ COOK = ((0.5, "--"), (1.0, ":"))
 
 
 @styled
-def line(model: Any, x: Any, y: Any, ax: Axes | None = None, *, names: Sequence[Any] | None = None) -> Axes:
+def line(
+    model: AnyModel, x: Any, y: TargetsLike, ax: Axes | None = None, *, names: Sequence[Any] | None = None
+) -> Axes:
     """Draw a regression on one column: the rows and the fitted line, or curve.
 
     Parameters
@@ -53,7 +56,7 @@ def line(model: Any, x: Any, y: Any, ax: Axes | None = None, *, names: Sequence[
 
 
 @styled
-def residuals(y: Any, predicted: Any, ax: Axes | None = None) -> Axes:
+def residuals(y: TargetsLike, predicted: Any, ax: Axes | None = None) -> Axes:
     """Draw target minus prediction against the prediction, with the mean of up to twenty slices of the predictions.
 
     Parameters
@@ -84,7 +87,7 @@ def residuals(y: Any, predicted: Any, ax: Axes | None = None) -> Axes:
 
 
 @styled
-def quantiles(residual: Any, ax: Axes | None = None) -> Axes:
+def quantiles(residual: AnyArray, ax: Axes | None = None) -> Axes:
     """Draw the sorted residuals, in standard deviations, against those of a normal distribution.
 
     Parameters
@@ -118,7 +121,9 @@ def quantiles(residual: Any, ax: Axes | None = None) -> Axes:
 
 
 @styled
-def leverage(model: Any, X: Any, y: Any, ax: Axes | None = None, *, sample_weight: Any = None) -> Axes:
+def leverage(
+    model: AnyModel, X: RowsLike, y: TargetsLike, ax: Axes | None = None, *, sample_weight: WeightsLike = None
+) -> Axes:
     """Draw standardised residuals against leverage, with contours of Cook's distance; the rows that matter are named.
 
     A row beyond the contours moves all predictions if it is left out. Rows of leverage 1, whose residual is always

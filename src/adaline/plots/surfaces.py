@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import Array, RowsLike, TargetsLike
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter
 from adaline.estimator import clone
+from adaline.fitted import AnyModel, AnySystem
 from adaline.parameters import COUNT, NONE, AnyOf
 from adaline.plots.inputs import column_names, numbers, plain, refuse_basis, same_length
 from adaline.plots.style import INK, MOST_POINTS, Axes, axes, colour, finished, marker, short, styled
@@ -21,7 +22,7 @@ LEVELS = 12
 
 @styled
 def error_surface(
-    X: Any, y: Any, paths: Any = None, ax: Axes | None = None, *, names: Sequence[Any] | None = None
+    X: RowsLike, y: TargetsLike, paths: Any = None, ax: Axes | None = None, *, names: Sequence[Any] | None = None
 ) -> Axes:
     """Draw contours of E(w) = 1/N sum (y - w'x)^2 over two weights, its minimum, and paths of weights.
 
@@ -85,7 +86,7 @@ def error_surface(
     return finished(ax, across, f"weight w{columns}, {words[-1]}")
 
 
-def trajectory(system: Any, X: Any, y: Any, *, steps: int | None = None) -> Array:
+def trajectory(system: AnySystem, X: RowsLike, y: TargetsLike, *, steps: int | None = None) -> Array:
     """Return the weights of a system at the start and after each step, (steps + 1, D); the intercept, if any, first.
 
     Parameters
@@ -122,7 +123,7 @@ def trajectory(system: Any, X: Any, y: Any, *, steps: int | None = None) -> Arra
     return np.array([start, *path], dtype=np.float64)[:, 0 if system.fit_intercept else 1 :]
 
 
-def _weights(model: Any) -> Array:
+def _weights(model: AnyModel) -> Array:
     return np.concatenate([np.ravel(model.intercept_), np.ravel(model.coef_)])
 
 

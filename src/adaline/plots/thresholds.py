@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adaline.arrays import TargetsLike
 from adaline.errors import InvalidParameter
 from adaline.plots.inputs import labels, numbers
 from adaline.plots.style import GREY, LINES, MOST_POINTS, Axes, axes, colour, finished, short, styled
@@ -17,7 +18,7 @@ FIRST_POINTS = 100  # of a curve that are all shown: the precision of a few rows
 
 
 @styled
-def roc(y: Any, score: Any, ax: Axes | None = None, *, classes: Sequence[Any] | None = None) -> Axes:
+def roc(y: TargetsLike, score: Any, ax: Axes | None = None, *, classes: Sequence[Any] | None = None) -> Axes:
     """Draw the share of positive rows that are found against that of others called positive, over all thresholds.
 
     Two classes: the second one is positive. Three to six: each against the rest. The area under each curve is named.
@@ -48,7 +49,9 @@ def roc(y: Any, score: Any, ax: Axes | None = None, *, classes: Sequence[Any] | 
 
 
 @styled
-def precision_recall(y: Any, score: Any, ax: Axes | None = None, *, classes: Sequence[Any] | None = None) -> Axes:
+def precision_recall(
+    y: TargetsLike, score: Any, ax: Axes | None = None, *, classes: Sequence[Any] | None = None
+) -> Axes:
     """Draw the share of rows called positive that are, against the share of positive rows found, over all thresholds.
 
     Two classes: the second one is positive. Three to six: each against the rest. The average precision is named.
@@ -88,7 +91,7 @@ def _thinned(counts: ThresholdCounts) -> ThresholdCounts:
     return ThresholdCounts(*(part[np.unique(np.r_[:FIRST_POINTS, at])] for part in counts))
 
 
-def _curves(y: Any, score: Any, classes: Sequence[Any] | None) -> list[tuple[str, ThresholdCounts]]:
+def _curves(y: TargetsLike, score: Any, classes: Sequence[Any] | None) -> list[tuple[str, ThresholdCounts]]:
     """Return the counts of each class that has a curve of its own, by its name."""
     s = numbers(score, "score", 2)
     y = labels(y, len(s))

@@ -14,12 +14,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter
 from adaline.parameters import POSITIVE, ZERO_OR_MORE, AnyOf, Function, OneOf
+
+ScheduleKind = Literal["constant", "1/t", "power"]
+Decay = ScheduleKind | Callable[[int], float]
+"""How rates fall: a named kind, or a function of the step."""
 
 KINDS = {"constant": "constant", "1/t": "inverse", "power": "power"}
 """The named kinds, with their names in the native scans."""
@@ -45,7 +50,7 @@ class Schedule:
     """
 
     rate: float
-    kind: str | Callable[[int], float] = "constant"
+    kind: Decay = "constant"
     tau: float = 1.0
     power: float = 0.75
 

@@ -22,10 +22,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_device, is_sparse, namespace
+from adaline.arrays import AnyArray, Array, OffsetsLike, TargetsLike, WeightsLike, host, is_device, is_sparse, namespace
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import clone, is_classifier
+from adaline.fitted import AnyModel, AnySystem
 from adaline.input.columns import InputColumns
 from adaline.input.labels import read_labels
 from adaline.input.open import read_offset
@@ -71,10 +72,12 @@ class CandidateErrors(NamedTuple):
     failure: str = ""
 
 
-def by_folds(system: Any, rows: Rows, folds: int, measure: Measure, before_fit: Callable[[], None]) -> CandidateErrors:
+def by_folds(
+    system: AnySystem, rows: Rows, folds: int, measure: Measure, before_fit: Callable[[], None]
+) -> CandidateErrors:
     """Return the errors of a system: means over the folds, each held out once, weighted by their rows."""
 
-    def judge(model: Any, learned: Indices, held_out: Indices) -> tuple[float, ...]:
+    def judge(model: AnyModel, learned: Indices, held_out: Indices) -> tuple[float, ...]:
         return (*errors_on(model, rows, measure, learned, held_out), freedom_of(model))
 
     run = CrossValidation(system, rows, judge)
@@ -137,7 +140,7 @@ class CrossValidation(Trial):
 
     def __init__(
         self,
-        system: Any,
+        system: AnySystem,
         rows: Rows,
         judge: Callable[[Any, Indices, Indices], Any],
         stream: StreamedFolds | None = None,
@@ -147,7 +150,7 @@ class CrossValidation(Trial):
         self.judged: list[Any] = []
         self._fits: list[FoldFits | None] = []
 
-    def fold(self, k: int, learned: Indices | None = None, model: Any = None) -> None:
+    def fold(self, k: int, learned: Indices | None = None, model: AnyModel = None) -> None:
         """Fit all folds but k, or the rows `learned` of these alone, and judge; or judge a model of these rows."""
 
         def step() -> None:
@@ -203,11 +206,11 @@ class Rows(ABC):
         self.shared: dict[Any, Any] = {}
 
     @abstractmethod
-    def fitted(self, system: Any, k: int) -> Any:
+    def fitted(self, system: AnySystem, k: int) -> Any:
         """Return a clone of the system fitted to all folds but k."""
 
     @abstractmethod
-    def fit_folds(self, system: Any) -> FoldFits | None:
+    def fit_folds(self, system: AnySystem) -> FoldFits | None:
         """Return the fits to all rows and without each fold of a system that makes them at once, None of others."""
 
     def fold_weights(self, folds: int) -> Array:
@@ -224,9 +227,9 @@ class ArrayRows(Rows):
 
     def __init__(
         self,
-        x: Any,
-        y: Any,
-        sample_weight: Any,
+        x: AnyArray,
+        y: TargetsLike,
+        sample_weight: WeightsLike,
         classes: bool,
         offset: Array | None = None,
         filled: Filled = (),
@@ -288,11 +291,11 @@ class ArrayRows(Rows):
         out.x, out.offset, out.filled, out.shared = self.x[:, :0], None, (), {}
         return out
 
-    def predicted(self, model: Any, part: slice = slice(None)) -> Any:
+    def predicted(self, model: AnyModel, part: slice = slice(None)) -> Any:
         """Return the predictions of a model for a part of the rows, with their offsets."""
         return self.with_offset(model, part).predict(self.x[part])
 
-    def with_offset(self, model: Any, part: slice | Indices) -> Any:
+    def with_offset(self, model: AnyModel, part: slice | Indices) -> Any:
         """Return the model as it predicts a part of the rows: with their offsets, where there are any."""
         if self.offset is None:
             return model
@@ -304,17 +307,17 @@ class ArrayRows(Rows):
         """Return the rows with these indices, and their targets."""
         return take_rows(self.x, indices), None if self.y is None else self.y[indices]
 
-    def fitted(self, system: Any, k: int) -> Any:
+    def fitted(self, system: AnySystem, k: int) -> Any:
         return self.fitted_to(system, np.flatnonzero(self.fold != k), k)
 
-    def fitted_to(self, system: Any, indices: Indices, k: int | None = None) -> Any:
+    def fitted_to(self, system: AnySystem, indices: Indices, k: int | None = None) -> Any:
         """Return a clone of the system fitted to the rows with these indices; gaps filled as for fold k."""
         weight = None if self.given_weight is None else self.given_weight[indices]
         offset = None if self.offset is None else self.offset[indices]
         x, y = self.at(indices)
         return fit(clone(system), x if k is None else self.filled_for(k, x), y, weight, offset)
 
-    def filled_for(self, k: int, x: Any) -> Any:
+    def filled_for(self, k: int, x: AnyArray) -> Any:
         """Return rows of x with their gaps filled by the means of all folds but k."""
         if not self.filled:
             return x
@@ -322,7 +325,7 @@ class ArrayRows(Rows):
             self.shared["fill", k] = fill_means(self.x, self.fold, self.filled, k)
         return fill(x, self.filled, self.shared["fill", k])
 
-    def fit_growing(self, system: Any, parts: Sequence[Indices]) -> list[Any] | None:
+    def fit_growing(self, system: AnySystem, parts: Sequence[Indices]) -> list[Any] | None:
         """Return a system fitted to the first part of the rows, to the first two, ...; None of one that is no sum.
 
         An entry is None where the rows themselves are needed.
@@ -335,7 +338,7 @@ class ArrayRows(Rows):
         rows = system._sum_folds(self.x, self.y, self.given_weight, part, {}, running)
         return None if rows is None else fit_unions(system, rows)
 
-    def fit_folds(self, system: Any) -> FoldFits | None:
+    def fit_folds(self, system: AnySystem) -> FoldFits | None:
         if self.offset is not None or (self.filled and not isinstance(system, NearFits)):
             return None  # the sums of a fold are those of one filling
         if self.classes and not hasattr(system, "_sum_folds") and self._some_fold_has_all_others():
@@ -385,10 +388,10 @@ class SignalRows(ArrayRows):
         self.fold = np.maximum(np.cumsum(self.weight > 0) - 1, 0) * folds // some
         return self
 
-    def fitted(self, system: Any, k: int) -> Any:
+    def fitted(self, system: AnySystem, k: int) -> Any:
         return fit(clone(system), self.x, self.y, self.weight * (self.fold != k))
 
-    def fit_folds(self, system: Any) -> FoldFits | None:
+    def fit_folds(self, system: AnySystem) -> FoldFits | None:
         return None
 
 
@@ -415,10 +418,10 @@ class SourceRows(Rows):
                 f"fold {int(weights.argmin())} of {folds} has none of the {source.count_rows()} rows: use fewer folds"
             )
 
-    def fitted(self, system: Any, k: int) -> Any:
+    def fitted(self, system: AnySystem, k: int) -> Any:
         return clone(system).fit(Fold(self.source, k, self.folds, held_out=False))
 
-    def fit_folds(self, system: Any) -> FoldFits | None:
+    def fit_folds(self, system: AnySystem) -> FoldFits | None:
         return _fit_at_once(system, self.source, None, None, self.fold, self.shared)
 
 
@@ -432,7 +435,7 @@ class StreamedFolds:
         self.source, self.fold, self.classes = source, fold, classes
         self.shared: dict[Any, Any] = {}
 
-    def fit_folds(self, system: Any) -> FoldFits | None:
+    def fit_folds(self, system: AnySystem) -> FoldFits | None:
         """Return fits of a system that is a sum, to be used on coded rows; None where sums do not do."""
         if not (hasattr(system, "_sum_folds") and _fits_as_we_do(system)):
             return None
@@ -450,7 +453,13 @@ def refuse_absorbing(source: Source, what: str) -> None:
 
 
 def split_rows(
-    system: Any, x: Any, y: Any, sample_weight: Any, folds: Any, seed: int, offset: Any = None
+    system: AnySystem,
+    x: AnyArray,
+    y: TargetsLike,
+    sample_weight: WeightsLike,
+    folds: Any,
+    seed: int,
+    offset: OffsetsLike = None,
 ) -> ArrayRows | SourceRows:
     """Return the rows for a system, split into folds."""
     if isinstance(x, Source):
@@ -464,13 +473,13 @@ def split_rows(
     return rows.split(folds, seed)
 
 
-def refuse_offset(system: Any, offset: Any) -> None:
+def refuse_offset(system: AnySystem, offset: OffsetsLike) -> None:
     """Refuse an offset for a system that takes none."""
     if offset is not None and not hasattr(system, "takes_offset"):
         raise InvalidParameter(f"{type(system).__name__} takes no offset: use GeneralizedLinear")
 
 
-def take_rows(x: Any, indices: Indices) -> Any:
+def take_rows(x: AnyArray, indices: Indices) -> Any:
     """Return the rows of an array or frame with these indices; those of a run of an array are not copied."""
     if is_device(x):
         xp = namespace(x)
@@ -490,14 +499,14 @@ def take_rows(x: Any, indices: Indices) -> Any:
     return frame[indices].to_native() if isinstance(frame, nw.DataFrame) else x[indices]
 
 
-def fit(system: Any, x: Any, y: Any, weight: Array | None, offset: Any = None) -> Any:
+def fit(system: AnySystem, x: AnyArray, y: TargetsLike, weight: Array | None, offset: OffsetsLike = None) -> Any:
     """Fit a system, or a pipeline whose last step takes the weights."""
     name = f"{system.steps[-1][0]}__sample_weight" if _is_pipeline(system) else "sample_weight"
     given = {name: weight, "offset": offset}
     return system.fit(x, y, **{name: value for name, value in given.items() if value is not None})
 
 
-def errors_on(model: Any, rows: Rows, measure: Measure, *parts: Indices) -> list[float]:
+def errors_on(model: AnyModel, rows: Rows, measure: Measure, *parts: Indices) -> list[float]:
     """Return the error of a model on each of some parts of the rows, given by their indices."""
     if rows.whole or not isinstance(rows, ArrayRows):
         assert isinstance(measure, RowLoss)
@@ -518,7 +527,7 @@ def spread(errors: Array, weight: Array) -> float:
     return float(np.sqrt(share @ (errors - mean) ** 2 / (len(errors) - 1)))
 
 
-def freedom_of(model: Any) -> float:
+def freedom_of(model: AnyModel) -> float:
     """Return the effective number of parameters of a fitted model a target; NaN where it does not say."""
     last = model[-1] if _is_pipeline(model) else model
     if not isinstance(last, LinearSystem):
@@ -571,7 +580,7 @@ def first_line(problem: Any) -> str:
     return (str(problem).strip().splitlines() or [type(problem).__name__])[0]
 
 
-def _fit_at_once(system: Any, *given: Any) -> FoldFits | None:
+def _fit_at_once(system: AnySystem, *given: Any) -> FoldFits | None:
     """Return the fits of all folds by a system that makes them at once; None of one that fits in a way of its own."""
     if not _fits_as_we_do(system):
         return None
@@ -580,16 +589,16 @@ def _fit_at_once(system: Any, *given: Any) -> FoldFits | None:
     return system._fit_folds(*given) if hasattr(system, "_fit_folds") else None
 
 
-def _fits_as_we_do(system: Any) -> bool:
+def _fits_as_we_do(system: AnySystem) -> bool:
     """Whether `fit` of a system is that of this package, and not of a class derived from one."""
     return bool(type(system).fit.__module__.partition(".")[0] == "adaline")
 
 
-def _on_host(y: Any) -> Any:
+def _on_host(y: TargetsLike) -> Any:
     return host(y) if is_device(y) else np.asarray(y)
 
 
-def _indexable(x: Any) -> Any:
+def _indexable(x: AnyArray) -> Any:
     if is_sparse(x):
         return x.tocsr()
     x = x if is_device(x) else collected(x)
@@ -607,7 +616,7 @@ def _check_folds(folds: Any, rows: int) -> None:
         raise InvalidParameter(f"{counted(rows)} cannot be cut into {folds} folds: give more rows, or fewer folds")
 
 
-def _is_pipeline(model: Any) -> bool:
+def _is_pipeline(model: AnyModel) -> bool:
     """Whether a model is a Pipeline of scikit-learn, of which there is none where its module is not loaded."""
     module = sys.modules.get("sklearn.pipeline")
     return module is not None and isinstance(model, module.Pipeline)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from adaline.arrays import LabelsLike
 from adaline.errors import InvalidData
 from adaline.wording import counted
 
@@ -39,7 +38,7 @@ def fold_count(folds: int | None, rows: int) -> int:
     return folds
 
 
-def check_classes(labels: Any) -> None:
+def check_classes(labels: LabelsLike) -> None:
     """Refuse labels of which fewer than two occur twice: folds could not hold one out and learn from another."""
     found, counts = np.unique(labels, return_counts=True)
     if len(found) < 2:

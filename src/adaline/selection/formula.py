@@ -9,14 +9,14 @@ basis or `standardize` learns from X is learned from all rows.
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, host
 from adaline.construction import check_parameters
 from adaline.errors import InvalidParameter
 from adaline.estimator import clone
+from adaline.fitted import AnySystem
 from adaline.inference.influence import LeaveOneOutResult, left_out
 from adaline.input.labels import encode, read_labels
 from adaline.selection.cross_validation import CandidateErrors, Trial, fit, freedom_of, with_trial
@@ -28,7 +28,7 @@ from adaline.systems.linear_regression import LinearRegression
 from adaline.systems.ridge import Ridge
 
 
-def why_not(system: Any, X: Any, measure: Measure, method: str) -> str:
+def why_not(system: AnySystem, X: RowsLike, measure: Measure, method: str) -> str:
     """Return why there is no formula of a method for a system, "" where there is one."""
     name = type(system).__name__
     if isinstance(system, LinearRegression) and system.solver == "gradient":
@@ -48,7 +48,9 @@ def why_not(system: Any, X: Any, measure: Measure, method: str) -> str:
     return ""
 
 
-def by_formula(method: str, system: Any, X: Any, y: Any, sample_weight: Any, measure: Measure) -> CandidateErrors:
+def by_formula(
+    method: str, system: AnySystem, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, measure: Measure
+) -> CandidateErrors:
     """Return the errors of a system by method "loo", "gcv", or by a criterion of the fit to all rows."""
 
     def errors() -> CandidateErrors:
@@ -63,7 +65,9 @@ def by_formula(method: str, system: Any, X: Any, y: Any, sample_weight: Any, mea
     return with_trial(trial, trial.attempt(errors), start)
 
 
-def leave_one_out(system: Any, X: Any, y: Any, sample_weight: Any, measure: Measure) -> CandidateErrors:
+def leave_one_out(
+    system: AnySystem, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, measure: Measure
+) -> CandidateErrors:
     """Return the exact leave-one-out error, from one fit and one pass."""
     if isinstance(system, LeastSquaresClassifier):
         return _wrong_labels(system, X, y, sample_weight)
@@ -75,7 +79,7 @@ def leave_one_out(system: Any, X: Any, y: Any, sample_weight: Any, measure: Meas
     return CandidateErrors(training, error, std_error, freedom_of(model))
 
 
-def generalised(system: Any, X: Any, y: Any, sample_weight: Any) -> CandidateErrors:
+def generalised(system: AnySystem, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> CandidateErrors:
     """Return the generalised cross-validation error, from one fit alone."""
     model = clone(system).fit(X, y, sample_weight)
     n = model._sample().n
@@ -94,14 +98,16 @@ def _mean_over_rows(losses: Array, weight: Array, n: float) -> tuple[float, floa
     return float(mean), float(np.sqrt(square))
 
 
-def _left_out(model: LinearSystem, X: Any, y: Any, sample_weight: Any) -> LeaveOneOutResult:
+def _left_out(model: LinearSystem, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> LeaveOneOutResult:
     sources = model._sources(X, y, sample_weight)
     parts = [left_out(fit, rows, model._sample()) for fit, rows in zip(model._fits, sources, strict=True)]
     residual, without = (np.concatenate([part[i] for part in parts], axis=1) for i in (0, 1))
     return LeaveOneOutResult(residual, without, parts[0].weight)
 
 
-def _wrong_labels(system: LeastSquaresClassifier, X: Any, y: Any, sample_weight: Any) -> CandidateErrors:
+def _wrong_labels(
+    system: LeastSquaresClassifier, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike
+) -> CandidateErrors:
     """Return the share of rows that get a wrong label from the machines fitted without them."""
     check_parameters(system)
     classes, codes = encode(read_labels(y), None)

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, OffsetsLike, RowsLike, TargetsLike, WeightsLike
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.fitted import AnyModel, AnySystem
 from adaline.input.labels import Labels
 from adaline.locks import cached_property
 from adaline.selection.cross_validation import (
@@ -91,17 +92,17 @@ class LearningCurve:
 
 
 def learning_curve(
-    system: Any,
-    X: Any,
-    y: Any = None,
+    system: AnySystem,
+    X: RowsLike,
+    y: TargetsLike = None,
     *,
     sizes: Any = None,
-    sample_weight: Any = None,
+    sample_weight: WeightsLike = None,
     folds: int = 10,
     scoring: Any = None,
     random_state: int = 0,
     progress: Progress = None,
-    offset: Any = None,
+    offset: OffsetsLike = None,
 ) -> LearningCurve:
     """Fit a system to more and more rows and follow its error on them and on rows held out.
 
@@ -150,7 +151,7 @@ def learning_curve(
     assert isinstance(rows, ArrayRows)
     wanted = read_sizes(sizes, len(rows.fold) - int(np.bincount(rows.fold).max()))
 
-    def judge(model: Any, learned: Indices, held_out: Indices) -> list[float]:
+    def judge(model: AnyModel, learned: Indices, held_out: Indices) -> list[float]:
         return errors_on(model, rows, measure, learned, held_out)
 
     runs, sums = [CrossValidation(system, rows, judge) for _ in wanted], Trial()

@@ -16,9 +16,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.arrays import Array, host, host_values
+from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, host, host_values
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import is_classifier, is_regressor
+from adaline.fitted import AnyModel, AnySystem
 from adaline.input.labels import places
 from adaline.systems.kmeans import KMeans
 
@@ -36,7 +37,7 @@ class RowLoss(Measure):
     """A loss of each row, so that any weighted mean over any rows can be taken."""
 
     @abstractmethod
-    def losses(self, model: Any, X: Any, y: Any) -> Array:
+    def losses(self, model: AnyModel, X: RowsLike, y: TargetsLike) -> Array:
         """Return the loss of each row, (n,); X may be a source."""
 
 
@@ -51,7 +52,7 @@ class Residuals(RowLoss):
     def __init__(self, kind: str) -> None:
         self.kind, self.name = kind, kind.replace("_", " ")
 
-    def losses(self, model: Any, X: Any, y: Any) -> Array:
+    def losses(self, model: AnyModel, X: RowsLike, y: TargetsLike) -> Array:
         target, prediction = (np.asarray(one, dtype=np.float64) for one in (y, host(model.predict(X))))
         target, prediction = (one[:, None] if one.ndim == 1 else one for one in (target, prediction))
         if target.shape != prediction.shape:
@@ -69,7 +70,7 @@ class ErrorRate(RowLoss):
 
     name = "error rate"
 
-    def losses(self, model: Any, X: Any, y: Any) -> Array:
+    def losses(self, model: AnyModel, X: RowsLike, y: TargetsLike) -> Array:
         return np.asarray(np.asarray(host_values(model.predict(X))) != y, dtype=np.float64)
 
 
@@ -78,7 +79,7 @@ class LogLoss(RowLoss):
 
     name = "log loss"
 
-    def losses(self, model: Any, X: Any, y: Any) -> Array:
+    def losses(self, model: AnyModel, X: RowsLike, y: TargetsLike) -> Array:
         probability, classes = host(model.predict_proba(X)), model.classes_
         index = places(y, classes)
         right = probability[np.arange(len(index)), index] * (classes[index] == y)
@@ -90,7 +91,7 @@ class NegativeLogLikelihood(RowLoss):
 
     name = "minus log likelihood"
 
-    def losses(self, model: Any, X: Any, y: Any) -> Array:
+    def losses(self, model: AnyModel, X: RowsLike, y: TargetsLike) -> Array:
         return -host(model.score_samples(X))
 
 
@@ -99,7 +100,7 @@ class Distance(RowLoss):
 
     name = "squared distance"
 
-    def losses(self, model: Any, X: Any, y: Any) -> Array:
+    def losses(self, model: AnyModel, X: RowsLike, y: TargetsLike) -> Array:
         return np.asarray(host(model.transform(X)).min(axis=1) ** 2)
 
 
@@ -109,7 +110,7 @@ class InformationCriterion(Measure):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def value(self, model: Any, X: Any, sample_weight: Any) -> float:
+    def value(self, model: AnyModel, X: RowsLike, sample_weight: WeightsLike) -> float:
         """Return the criterion."""
         return float(getattr(model, self.name)(X, sample_weight=sample_weight))
 
@@ -120,12 +121,12 @@ class Score(Measure):
     def __init__(self, name: str, scorer: Callable[..., float]) -> None:
         self.name, self.scorer = name, scorer
 
-    def error(self, model: Any, X: Any, y: Any) -> float:
+    def error(self, model: AnyModel, X: RowsLike, y: TargetsLike) -> float:
         """Return the error over rows; weights play no part."""
         return -float(self.scorer(model, X, y))
 
 
-def measure_of(system: Any, scoring: Any) -> Measure:
+def measure_of(system: AnySystem, scoring: Any) -> Measure:
     """Return the measure that `scoring` names for a system; for None, the usual one of its kind."""
     if scoring is None:
         return _usual(system)
@@ -164,13 +165,13 @@ def one_measure(systems: Sequence[Any], scoring: Any) -> Measure:
     return next(iter(found.values()))
 
 
-def refuse_no_targets(system: Any, y: Any) -> None:
+def refuse_no_targets(system: AnySystem, y: TargetsLike) -> None:
     """Refuse rows without targets where the system learns from them."""
     if y is None and (is_classifier(system) or is_regressor(system)):
         raise InvalidData(f"{_name(system)} requires y: the targets whose prediction is judged")
 
 
-def _usual(system: Any) -> Measure:
+def _usual(system: AnySystem) -> Measure:
     if is_classifier(system):
         return ErrorRate()
     if is_regressor(system):
@@ -184,5 +185,5 @@ def _usual(system: Any) -> Measure:
     raise InvalidParameter(f"{_name(system)} neither predicts nor has a score to be judged by: give scoring")
 
 
-def _name(system: Any) -> str:
+def _name(system: AnySystem) -> str:
     return type(system).__name__

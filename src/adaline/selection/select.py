@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline import peers
-from adaline.arrays import Array
+from adaline.arrays import Array, OffsetsLike, RowsLike, TargetsLike, WeightsLike
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.estimator import clone
+from adaline.fitted import AnySystem
 from adaline.locks import cached_property
 from adaline.parameters import OneOf, WholeNumber
 from adaline.selection.cross_validation import (
@@ -44,13 +45,13 @@ SYSTEM = "system"
 
 
 def select(
-    system: Any,
-    X: Any,
-    y: Any = None,
+    system: AnySystem,
+    X: RowsLike,
+    y: TargetsLike = None,
     parameters: Mapping[str, Any] | None = None,
     *,
-    sample_weight: Any = None,
-    offset: Any = None,
+    sample_weight: WeightsLike = None,
+    offset: OffsetsLike = None,
     method: str = "auto",
     folds: int = 10,
     scoring: Any = None,
@@ -290,7 +291,7 @@ class Candidate(NamedTuple):
         return ", ".join(f"{name}={as_text(value)}" for name, value in self.parameters.items())
 
 
-def read_candidates(system: Any, grid: Mapping[str, Any]) -> list[Candidate]:
+def read_candidates(system: AnySystem, grid: Mapping[str, Any]) -> list[Candidate]:
     """Return the candidates in the order given, the last parameter varying fastest."""
     if isinstance(system, type) or not hasattr(system, "get_params"):
         return _whole_systems(system, grid)
@@ -326,7 +327,7 @@ def _try_all(
     measure: Measure,
     folds: int,
     seed: int,
-    offset: Any,
+    offset: OffsetsLike,
     before_fit: Fits,
 ) -> list[CandidateErrors]:
     """Return how each candidate did on rows, targets and weights."""
@@ -345,7 +346,7 @@ def _try_all(
     return [by_folds(one.system, rows, folds, measure, partial(before_fit, one.label)) for one in candidates]
 
 
-def _method(method: str, candidates: Sequence[Candidate], X: Any, measure: Measure) -> str:
+def _method(method: str, candidates: Sequence[Candidate], X: RowsLike, measure: Measure) -> str:
     """Return the method to use; refuse a formula that does not hold."""
     if isinstance(measure, InformationCriterion):
         if method != "auto":
@@ -399,7 +400,7 @@ def _whole_systems(systems: Any, grid: Mapping[str, Any]) -> list[Candidate]:
     return [Candidate(clone(one), {SYSTEM: one}, (i,)) for i, one in enumerate(given)]
 
 
-def _full_name(system: Any, known: Mapping[str, Any], name: str) -> str:
+def _full_name(system: AnySystem, known: Mapping[str, Any], name: str) -> str:
     """Return the parameter that a name stands for: itself, or that of the basis or of one step of a pipeline."""
     if name in known:
         return name

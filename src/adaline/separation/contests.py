@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, as_dense, host, on_host
+from adaline.arrays import AnyArray, Array, as_dense, host, on_host
 from adaline.block import Block
 from adaline.separation.budget import Budget
 from adaline.separation.exact import Complement, Whole, signs, whole, whole_rows
@@ -311,6 +311,6 @@ class ClassRows:
         return ClassRows(self.x[indices], self.number[indices], self.own[indices])
 
 
-def dense_rows(x: Any) -> Array:
+def dense_rows(x: AnyArray) -> Array:
     """Return rows as a dense array."""
     return np.asarray(as_dense(x), dtype=np.float64)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.arrays import RowsLike, TargetsLike, WeightsLike
 from adaline.errors import InvalidData
 from adaline.estimator import BaseEstimator
 from adaline.input.labels import too_few_classes
@@ -32,7 +33,7 @@ MOST_COORDINATES = 200  # (K - 1)(D + 1), of the joint question
 MOST_CONTESTS = 2_000_000  # (K - 1) N, of the joint question
 
 
-def separability(X: Any, y: Any = None, sample_weight: Any = None) -> Separability | ManyClasses:
+def separability(X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Separability | ManyClasses:
     """Decide whether a hyperplane separates the classes, and prove it.
 
     The perceptron finds a plane w.x + w0 with t (w.x + w0) > 0 for every row if there is one, and otherwise never
@@ -123,7 +124,7 @@ def decide_jointly(source: Source, labels: NDArray[Any], budget: Budget) -> Sepa
     return _answer(survey.with_moments(), present, labels, budget)
 
 
-def is_separable(X: Any, y: Any, work: float) -> bool:
+def is_separable(X: RowsLike, y: TargetsLike, work: float) -> bool:
     """Return whether a plane has every row of two classes on its side; raise Undecided where that needs more work."""
     source, labels = _opened(X, y, None)
     return len(labels) < 2 or separating_weights(source, len(labels), work) is not None
@@ -243,7 +244,7 @@ class _SeparabilityInput(BaseEstimator):
 _SeparabilityInput.__name__ = "separability"  # as messages call it
 
 
-def _opened(X: Any, y: Any, sample_weight: Any) -> tuple[Source, Any]:
+def _opened(X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> tuple[Source, Any]:
     """Return rows with the class index of each as target, and the labels."""
     given = open_labelled(_SeparabilityInput(), X, y, sample_weight, reset=True)
     labels = given.all_classes()

@@ -18,7 +18,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, as_dense, host, is_device, is_sparse, namespace, to_device_of
+from adaline.arrays import AnyArray, Array, as_dense, host, is_device, is_sparse, namespace, to_device_of
 from adaline.block import Block
 from adaline.separation.exact import Whole, rounded
 from adaline.sources import Source
@@ -183,7 +183,7 @@ class ExactScaling:
         w = theta[1 + self.columns]
         return np.concatenate([[theta[0] + w @ self.shift], times_power(w, self.exponent)])
 
-    def used(self, x: Any) -> Any:
+    def used(self, x: AnyArray) -> Any:
         """Return the columns in use."""
         return x if len(self.columns) == self.features else x[:, self.columns]
 
@@ -229,14 +229,14 @@ class ContestScores:
             self.limit = (np.abs(self.constant) + np.abs(self.w) @ reach) * self.share * (1 + self.share)
         self.limit = np.where(self.present.any(axis=1), self.limit + FLOOR * self.w.shape[1], 0.0)
 
-    def scores(self, x: Any) -> Array:
+    def scores(self, x: AnyArray) -> Array:
         """Return the scores in floats, (n, m), of rows with all columns."""
         with np.errstate(invalid="ignore", over="ignore"):
             if self.direct:
                 return np.asarray(x @ self.every.T + self.constant)
             return np.asarray(self._columns(x) @ self.w.T + self.constant)
 
-    def bound(self, x: Any) -> Array:
+    def bound(self, x: AnyArray) -> Array:
         """Return bounds on the errors of the scores, (n, m); zero where every term is zero."""
         c = np.abs(self._columns(x))
         with np.errstate(invalid="ignore", over="ignore"):
@@ -244,7 +244,7 @@ class ContestScores:
             terms = (c != 0).astype(np.float64) @ self.present[:, 1:].T.astype(np.float64) + self.present[:, 0]
             return np.asarray(size * (self.share * (1 + self.share)) + FLOOR * terms)
 
-    def _columns(self, x: Any) -> Array:
+    def _columns(self, x: AnyArray) -> Array:
         part = self.scaling.used(x)
         c = np.asarray(part.toarray() if is_sparse(part) else part, dtype=np.float64)
         if self.scaled:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pyarrow import csv
 
 from adaline.errors import AdalineError
+from adaline.fitted import AnyModel
 from adaline.serve.requests import ARROW, CSV, JSON, PredictRequest, Refused
 from adaline.wording import plain
 
@@ -44,7 +45,7 @@ class Answer:
         return WRITERS[kind](self)
 
 
-def answer(model: Any, x: Any, request: PredictRequest) -> Answer:
+def answer(model: AnyModel, x: Any, request: PredictRequest) -> Answer:
     """Return what a model says about rows, coded as it takes them; what it cannot say is refused."""
     try:
         if request.interval is not None:
@@ -60,7 +61,7 @@ def answer(model: Any, x: Any, request: PredictRequest) -> Answer:
     return Answer(predictions, bands, probabilities)
 
 
-def _check_interval(model: Any) -> None:
+def _check_interval(model: AnyModel) -> None:
     if "interval" not in _arguments(type(model).predict):
         raise Refused(422, f"{type(model).__name__} gives no intervals")
 
@@ -70,7 +71,7 @@ def _arguments(predict: Callable[..., Any]) -> frozenset[str]:
     return frozenset(inspect.signature(predict).parameters)
 
 
-def _probabilities(model: Any, x: Any) -> dict[str, NDArray[Any]]:
+def _probabilities(model: AnyModel, x: Any) -> dict[str, NDArray[Any]]:
     if not hasattr(model, "predict_proba"):
         raise Refused(422, f"{type(model).__name__} gives no probabilities")
     shares = np.asarray(model.predict_proba(x))

@@ -29,6 +29,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from adaline.errors import AdalineError, BadRows, Busy, JournalError, JournalFull
+from adaline.fitted import AnyModel
 from adaline.serve import metrics
 from adaline.serve.answers import ENCODER, answer
 from adaline.serve.models import LearnOptions, ServedModel, serve_models
@@ -245,7 +246,7 @@ class Service:
         if drift is not None:
             drift.observe(x)
 
-    def _predicted(self, served: ServedModel, model: Any, request: PredictRequest) -> tuple[bytes, Any]:
+    def _predicted(self, served: ServedModel, model: AnyModel, request: PredictRequest) -> tuple[bytes, Any]:
         """Return an answer as it is sent, and the rows as the model took them."""
         x = request.x
         if x is None:
@@ -442,7 +443,7 @@ def is_long(kind: str, body: bytes) -> bool:
     return len(body) > (HEAVY_ARROW if kind == ARROW else HEAVY)
 
 
-def is_slow(model: Any, request: PredictRequest) -> bool:
+def is_slow(model: AnyModel, request: PredictRequest) -> bool:
     """Return whether predictions take longer than the event loop may wait: intervals, bases, many rows or columns."""
     if request.interval is not None or has_basis(model):
         return True

@@ -39,7 +39,7 @@ from adaline.errors import (
     ModelFileError,
     kept_warnings,
 )
-from adaline.fitted import rows_of
+from adaline.fitted import AnyModel, rows_of
 from adaline.input.coded import as_coded
 from adaline.input.columns import columns_on
 from adaline.input.drafts import snapshot
@@ -139,7 +139,7 @@ class Learner:
 
     def __init__(
         self,
-        model: Any,
+        model: AnyModel,
         folder: str | PathLike[str] | None = None,
         *,
         snapshot_rows: int = 100_000,
@@ -275,7 +275,7 @@ class Learner:
         self._challenger(name)
         self._asked(lambda: self._promote(name))
 
-    def replace(self, model: Any) -> Snapshot | None:
+    def replace(self, model: AnyModel) -> Snapshot | None:
         """Let a new version take the place of the model, also of one that has failed; it learns what comes then."""
         refuse_unlearned(model)
         return self._asked(lambda: self._exchange({CHAMPION: model}))[CHAMPION]
@@ -516,7 +516,7 @@ class Learner:
 
     # -- from the folder, and to other versions ------------------------------------------------------------------
 
-    def _opened(self, name: str, model: Any, folder: Any, keep: int) -> _LearningModel:
+    def _opened(self, name: str, model: AnyModel, folder: Any, keep: int) -> _LearningModel:
         """Return a model as its last good snapshot has it; a new one is stored."""
         if folder is None or self._journal is None:
             return _LearningModel(name, model, None, 0)
@@ -696,7 +696,7 @@ class _LearningModel:
     def __init__(
         self,
         name: str,
-        model: Any,
+        model: AnyModel,
         folder: SnapshotFolder | None,
         rows: int,
         totals: ErrorTotals = NONE_YET,
@@ -803,7 +803,7 @@ class _LearningModel:
             self._cost = max(self._published - began, 0.0 if self._scans else seconds / SHARE)
 
 
-def refuse_unlearned(model: Any) -> None:
+def refuse_unlearned(model: AnyModel) -> None:
     """Refuse a model that cannot learn from more rows, before any row is taken."""
     if not hasattr(model, "partial_fit"):
         raise InvalidParameter(f"{type(model).__name__} cannot continue from a saved model: fit it again to all rows")
@@ -817,12 +817,12 @@ def refuse_unlearned(model: Any) -> None:
         learned(model, DecodedRows(as_coded(x), y[:, 0] if layout.classes is None and layout.flat else y))
 
 
-def has_diverged(model: Any) -> bool:
+def has_diverged(model: AnyModel) -> bool:
     """Return whether a model keeps its last good weights, whatever it is given."""
     return getattr(getattr(model, "certificate_", None), "status", None) is Status.DIVERGED
 
 
-def learned(model: Any, rows: DecodedRows) -> Any:
+def learned(model: AnyModel, rows: DecodedRows) -> Any:
     """Return a model that has learned more rows; the one given stays as it is."""
     other = snapshot(model)
     x = rows.x if is_sparse(rows.x) else as_coded(np.ascontiguousarray(rows.x))  # by rows, whatever they came from
@@ -831,7 +831,7 @@ def learned(model: Any, rows: DecodedRows) -> Any:
     return other
 
 
-def row_errors(model: Any, rows: DecodedRows) -> tuple[Array, Array]:
+def row_errors(model: AnyModel, rows: DecodedRows) -> tuple[Array, Array]:
     """Return the error of a model on each row, (n,), squared, or 1 for a wrong label; and its own loss of each, (n,).
 
     The loss of classifiers that give no probabilities is zero.
@@ -850,7 +850,7 @@ def row_errors(model: Any, rows: DecodedRows) -> tuple[Array, Array]:
     return errors, -np.log(np.maximum(np.nan_to_num(given), LEAST))
 
 
-def gives_loss(model: Any) -> bool:
+def gives_loss(model: AnyModel) -> bool:
     """Return whether a model has a loss of its own for each row: a regression, or probabilities of classes."""
     return not hasattr(model, "classes_") or hasattr(model, "predict_proba")
 
@@ -874,7 +874,7 @@ def cut(rows: DecodedRows, first: int, last: int) -> DecodedRows:
     return DecodedRows(as_coded(rows.x[first:last]), rows.y[first:last], weight)
 
 
-def replayed(model: Any, journal: Journal, rows: int) -> Any:
+def replayed(model: AnyModel, journal: Journal, rows: int) -> Any:
     """Return a model, which contains so many rows of a journal, with the others, as a `Learner` would have it."""
     learning = _LearningModel(CHAMPION, model, None, rows)
     for first, table in tables_since(journal, rows, learning.layout.by_rows):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from adaline.arrays import Array, is_sparse
+from adaline.fitted import AnyModel
 from adaline.input.basis import columns_of
 from adaline.sums import ClassMoments, Moments
 
@@ -152,7 +153,7 @@ class Drift:
         return {name: float(value) for name, value in zip(self.names, away, strict=True) if math.isfinite(value)}
 
 
-def drift_of(model: Any) -> Drift | None:
+def drift_of(model: AnyModel) -> Drift | None:
     """Return what measures drift for a model that holds the moments of its rows, of not too many columns, or None."""
     sums = vars(model).get("_sums")
     if isinstance(sums, ClassMoments):

@@ -24,7 +24,7 @@ import numpy as np
 
 from adaline import storage
 from adaline.errors import AdalineError, InvalidParameter, ModelFileError
-from adaline.fitted import rows_of
+from adaline.fitted import AnyModel, rows_of
 from adaline.input.coded import as_coded
 from adaline.serve.learner import CHAMPION, Learner
 from adaline.serve.metrics import Drift, drift_of
@@ -73,7 +73,7 @@ class ServedModel:
     def __init__(
         self,
         name: str,
-        model: Any,
+        model: AnyModel,
         *,
         learner: Learner | None = None,
         versions: Path | None = None,
@@ -104,7 +104,7 @@ class ServedModel:
             raise Refused(404, f"{self.name} has no version {number!r:.20}; there are: {known}")
         return self.numbered[int(number)]
 
-    def layout(self, model: Any) -> RowLayout:
+    def layout(self, model: AnyModel) -> RowLayout:
         """Return what rows of one of the models of this name look like; that of the last one asked for is kept."""
         known, layout = self._layout
         if known is not model:
@@ -116,7 +116,7 @@ class ServedModel:
         """Return the model with all rows that were acknowledged before the call."""
         return self._model if self.learner is None else self.learner.latest()
 
-    def rows_seen(self, model: Any) -> int | None:
+    def rows_seen(self, model: AnyModel) -> int | None:
         """Return the number of rows that a model has learned from; None where it does not know."""
         return rows_of(model) if self.learner is None else self.learner.rows_seen
 
@@ -169,7 +169,7 @@ class ServedModel:
             storage.save(model, folder / f"{self.name}{SUFFIX}")
             self._published = model
 
-    def exchange(self, model: Any) -> None:
+    def exchange(self, model: AnyModel) -> None:
         """Predict by another model from now on: what a process does that learns nothing itself."""
         drift = drift_of(model)
         if drift is not None and self.drift is not None and drift.names == self.drift.names:
@@ -343,7 +343,7 @@ def _in_path(path: Path) -> dict[str, tuple[Any, Path | None, dict[int, Any]]]:
 
 def _served(
     name: str,
-    model: Any,
+    model: AnyModel,
     path: Path | None,
     numbered: dict[int, Any],
     options: LearnOptions,
@@ -372,7 +372,7 @@ def _served(
     return ServedModel(name, model, learner=learner, numbered=numbered, learns=options.learn, origin=origin)
 
 
-def _unlearning(name: str, model: Any, path: Path | None, numbered: dict[int, Any]) -> ServedModel:
+def _unlearning(name: str, model: AnyModel, path: Path | None, numbered: dict[int, Any]) -> ServedModel:
     """Return a model that learns nothing: the last version that was sent, or else that of the file."""
     versions = None if path is None else path.with_name(f"{name}.versions")
     last = SnapshotFolder(versions).latest_good() if versions is not None and versions.is_dir() else None

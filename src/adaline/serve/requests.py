@@ -19,6 +19,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from adaline.errors import AdalineError
+from adaline.fitted import AnyModel
 from adaline.input.coded import coding_of
 from adaline.serve.direct import DirectRows
 from adaline.wording import counted
@@ -130,7 +131,7 @@ class LearnRequest:
 
 
 def read_predict(
-    model: Any, direct: DirectRows | None, kind: str, body: bytes, query: Mapping[str, str], limits: Limits
+    model: AnyModel, direct: DirectRows | None, kind: str, body: bytes, query: Mapping[str, str], limits: Limits
 ) -> PredictRequest:
     """Return what a request for predictions of a model asks for; options are in the JSON, or else in the query.
 
@@ -178,7 +179,7 @@ def _plain_decoder(row: type[msgspec.Struct]) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(body)
 
 
-def read_learn(model: Any, kind: str, body: bytes, query: Mapping[str, str], limits: Limits) -> LearnRequest:
+def read_learn(model: AnyModel, kind: str, body: bytes, query: Mapping[str, str], limits: Limits) -> LearnRequest:
     """Return what a request to learn holds; the key is in the JSON, or else in the query."""
     if kind == JSON:
         _refuse_beside_json(query, ())
@@ -302,11 +303,11 @@ def _check_size(rows: Any, limits: Limits) -> None:
 # Tables: CSV and Arrow streams.
 
 
-def _table(model: Any, kind: str, body: bytes, limits: Limits) -> Any:
+def _table(model: AnyModel, kind: str, body: bytes, limits: Limits) -> Any:
     return _read_arrow(body, limits) if kind == ARROW else _read_csv(model, body, limits)
 
 
-def _read_csv(model: Any, body: bytes, limits: Limits) -> Any:
+def _read_csv(model: AnyModel, body: bytes, limits: Limits) -> Any:
     """Return rows of CSV under a line of names; columns have the types that the model knows."""
     coding = coding_of(model)
     kinds = {} if coding is None else {column.name: _csv_type(column) for column in coding.columns}

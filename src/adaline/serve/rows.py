@@ -28,7 +28,7 @@ from adaline.coding.expressions import evaluate, names_in
 from adaline.coding.texts import written
 from adaline.errors import AdalineError, BadRows, InvalidParameter
 from adaline.estimator import is_regressor
-from adaline.fitted import check_is_fitted
+from adaline.fitted import AnyModel, check_is_fitted
 from adaline.input.basis import rows_through_basis
 from adaline.input.coded import as_coded
 from adaline.input.columns import columns_on
@@ -115,7 +115,7 @@ class RowLayout:
     coding: Coding | None = None
 
     @classmethod
-    def of(cls, model: Any) -> RowLayout:
+    def of(cls, model: AnyModel) -> RowLayout:
         """Return what the rows of a fitted system look like."""
         check_is_fitted(model, "n_features_in_")
         coding: Coding | None = model.__dict__.get("coding_")
@@ -385,7 +385,7 @@ class RowLayout:
         return pa.array([_label(one, kind) for one in self.classes.tolist()]).cast(self.targets[0].arrow_type)
 
 
-def decode_rows(model: Any, rows: Any, target: bool, *, most_columns: int = MOST_COLUMNS) -> DecodedRows:
+def decode_rows(model: AnyModel, rows: Any, target: bool, *, most_columns: int = MOST_COLUMNS) -> DecodedRows:
     """Return rows as a model takes them; raise BadRows, with `row` and `column`, where one is not as it should be.
 
     Parameters
@@ -413,7 +413,7 @@ def decode_rows(model: Any, rows: Any, target: bool, *, most_columns: int = MOST
     return RowLayout.of(model).decode(rows, target, most_columns=most_columns)
 
 
-def refuse_unlearnable(model: Any, decoded: DecodedRows) -> None:
+def refuse_unlearnable(model: AnyModel, decoded: DecodedRows) -> None:
     """Refuse rows with numbers, in the columns that a model works on, whose squares are too large or too small."""
     for x in columns_within(model, decoded.x):
         for part in (x.data if is_sparse(x) else np.asarray(x), decoded.y, decoded.weight):
@@ -426,12 +426,12 @@ def refuse_unlearnable(model: Any, decoded: DecodedRows) -> None:
                 raise BadRows(f"{shown:g} is not a number between {SMALLEST:g} and {LARGEST:g} in size, or zero", row)
 
 
-def has_basis(model: Any) -> bool:
+def has_basis(model: AnyModel) -> bool:
     """Return whether a model, or a machine within it, works on functions of its columns."""
     return "basis_" in vars(model) or any(has_basis(one) for one in vars(model).get("estimators_", ()))
 
 
-def columns_within(model: Any, x: Any) -> Iterator[Any]:
+def columns_within(model: AnyModel, x: Any) -> Iterator[Any]:
     """Yield rows as a model takes them, and as its machines do that have a basis of their own."""
     x = rows_through_basis(model, x)
     yield x
@@ -482,7 +482,7 @@ def _label(label: Any, kind: str) -> Any:
     return written(label) if kind == "text" else label
 
 
-def _number_columns(model: Any) -> tuple[RowColumn, ...]:
+def _number_columns(model: AnyModel) -> tuple[RowColumn, ...]:
     return tuple(RowColumn(str(name), "number") for name in columns_on(model).given_names())
 
 
@@ -491,7 +491,7 @@ def _free(name: str, taken: set[str]) -> str:
     return name if name not in taken else _free(f"{name}_", taken)
 
 
-def _target_expressions(model: Any, coding: Coding | None, taken: set[str]) -> tuple[tuple[str, ...], bool]:
+def _target_expressions(model: AnyModel, coding: Coding | None, taken: set[str]) -> tuple[tuple[str, ...], bool]:
     """Return what a regression learns, columns or expressions of them, and whether it is one number for a row."""
     coef = getattr(model, "coef_", np.zeros(1))
     if coding is not None and coding.target is not None:

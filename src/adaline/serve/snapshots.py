@@ -20,6 +20,7 @@ from typing import Any
 
 from adaline import storage
 from adaline.errors import ModelFileError
+from adaline.fitted import AnyModel
 
 NAME = re.compile(r"(\d{6,})-(\d+)\.adaline")
 DAMAGED, PREPARED = ".damaged", ".prepared"
@@ -66,14 +67,14 @@ class SnapshotFolder:
         if new:
             make_folder(self.path)
 
-    def write(self, model: Any, rows: int) -> Snapshot:
+    def write(self, model: AnyModel, rows: int) -> Snapshot:
         """Write a model that contains so many rows of the journal: all of it is on the disk, or nothing."""
         made = self._next(rows)
         storage.save(model, made.path)
         self._named()
         return made
 
-    def prepare(self, model: Any, rows: int) -> Snapshot:
+    def prepare(self, model: AnyModel, rows: int) -> Snapshot:
         """Write a model as `write` does, under a name that does not count until `admit` or `settle`."""
         made = self._next(rows)
         storage.save(model, _prepared(made))

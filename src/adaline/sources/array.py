@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_sparse, on_host, refuse_masked
+from adaline.arrays import AnyArray, Array, LabelsLike, host, is_sparse, on_host, refuse_masked
 from adaline.block import Block
 from adaline.errors import InvalidData, InvalidType
 from adaline.locks import cached_property
@@ -44,7 +44,9 @@ class HostRows(InMemory, IndexedSource):
 class ArraySource(HostRows):
     """A dense (N, D) array; float32 and float64 are read as they are, other numbers converted block by block."""
 
-    def __init__(self, x: Any, t: Array, weight: Array | None = None, names: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self, x: AnyArray, t: Array, weight: Array | None = None, names: tuple[str, ...] | None = None
+    ) -> None:
         super().__init__(x, t, weight, names)
         self.rows_per_block = block_rows(x.shape[1])
 
@@ -116,12 +118,12 @@ class OpenedArray(ArraySource):
 
     def __init__(
         self,
-        x: Any,
+        x: AnyArray,
         t: Array,
         weight: Array | None = None,
         names: tuple[str, ...] | None = None,
         device: Any = None,
-        labels: Any = np.float64,
+        labels: LabelsLike = np.float64,
     ) -> None:
         super().__init__(x, t, weight, names)
         self.device, self.labels = device, labels
@@ -167,7 +169,9 @@ class SparseSource(HostRows):
 
     sparse = True
 
-    def __init__(self, x: Any, t: Array, weight: Array | None = None, names: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self, x: AnyArray, t: Array, weight: Array | None = None, names: tuple[str, ...] | None = None
+    ) -> None:
         super().__init__(x if x.data.dtype in FLOATS else x.astype(np.float64), t, weight, names)
 
     @cached_property
@@ -265,7 +269,7 @@ def source_of(blocks: list[Block], names: tuple[str, ...] | None) -> ArraySource
     return ArraySource(np.ascontiguousarray(rows[0] if len(rows) == 1 else np.concatenate(rows)), t, weight, names)
 
 
-def read_weights(weight: Any, rows: int, name: str = "sample_weight") -> Array:
+def read_weights(weight: AnyArray, rows: int, name: str = "sample_weight") -> Array:
     """Return weights as (n,) float64, non-negative, not all zero; messages call them by their name."""
     refuse_masked(weight, name)
     try:
@@ -298,7 +302,7 @@ def read_weights(weight: Any, rows: int, name: str = "sample_weight") -> Array:
     return np.ascontiguousarray(out)
 
 
-def _floats(x: Any) -> Any:
+def _floats(x: AnyArray) -> Any:
     """Return rows as floats whose strides are multiples of their size; a field of a record array is copied."""
     if x.dtype not in FLOATS:
         return x.astype(np.float64)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeGuard, TypeVar,
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, as_dense, host, is_sparse
+from adaline.arrays import AnyArray, Array, ThetaLike, as_dense, host, is_sparse
 from adaline.block import Block, Shape
 from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter
@@ -164,13 +164,13 @@ class Source(ABC):
         """Return the same rows where target k, a class index, becomes values[k], (K, m)."""
         return self.with_targets(values[self.read_targets()[:, 0].astype(np.intp)])
 
-    def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
+    def sum(self, kind: type[S], theta: ThetaLike = None, **config: Any) -> S:
         """Return the sum over all rows; blocks are merged in a fixed tree."""
         if self.parts is not None:
             return cast(S, self.parts.sum(self, kind, theta, config))
         return self.forest(kind, theta, config).total()
 
-    def forest(self, kind: type[S], theta: Any, config: dict[str, Any]) -> Forest[S]:
+    def forest(self, kind: type[S], theta: ThetaLike, config: dict[str, Any]) -> Forest[S]:
         """Return the sums of the rows that each reader reads, merged where they are neighbours in the tree."""
         forest: Forest[S] = Forest()
         if self.leaf.device is not None and kind.has_device_kernel and not self.sparse:
@@ -418,7 +418,7 @@ class IndexedSource(KnownTargets):
 
     rows_per_block: int
 
-    def __init__(self, x: Any, t: Any, weight: Any = None, names: tuple[str, ...] | None = None) -> None:
+    def __init__(self, x: AnyArray, t: AnyArray, weight: AnyArray = None, names: tuple[str, ...] | None = None) -> None:
         self.x, self.t, self.weight, self.names = x, t, weight, names
         self.n_rows = int(x.shape[0])
         self.shape = Shape(int(x.shape[1]), int(t.shape[1]))
@@ -440,7 +440,7 @@ class IndexedSource(KnownTargets):
     def block(self, i: int) -> Block:
         """Return block i, without copying rows."""
 
-    def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
+    def sum(self, kind: type[S], theta: ThetaLike = None, **config: Any) -> S:
         """Return the sum over all rows; one block needs neither a tree nor threads."""
         if self.n_blocks > 1 or self.device is not None:
             return super().sum(kind, theta, **config)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, namespace, on_torch, to_device_of
+from adaline.arrays import AnyArray, Array, host, namespace, on_torch, to_device_of
 from adaline.block import Block
 from adaline.sources.base import DualGram, IndexedSource
 
@@ -24,13 +24,13 @@ class DeviceSource(IndexedSource):
 
     parallel = False
 
-    def __init__(self, x: Any, t: Any, weight: Any = None, names: tuple[str, ...] | None = None) -> None:
+    def __init__(self, x: AnyArray, t: AnyArray, weight: AnyArray = None, names: tuple[str, ...] | None = None) -> None:
         self.given = x
         x = on_torch(x)
         super().__init__(x, to_device_of(x, on_torch(t)), None if weight is None else to_device_of(x, weight), names)
         self.rows_per_block = max(DEVICE_BLOCK_ELEMENTS // max(self.shape.features, 1), 1)
 
-    def with_targets(self, t: Any) -> DeviceSource:
+    def with_targets(self, t: AnyArray) -> DeviceSource:
         """Return the same rows with other targets, (N, K), on the host or on the device."""
         other = type(self)(self.given, t, self.weight, self.names)
         other.reads, other.rows_per_block = self.reads, self.rows_per_block

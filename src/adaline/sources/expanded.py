@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, as_dense, host, is_sparse
+from adaline.arrays import AnyArray, Array, as_dense, host, is_sparse
 from adaline.basis.base import Basis, check_width
 from adaline.block import Block, Shape
 from adaline.scans import Scan, State
@@ -54,7 +54,7 @@ def expanded(source: Source, basis: Basis) -> Source:
     return out
 
 
-def phi(basis: Basis, x: Any) -> Array:
+def phi(basis: Basis, x: AnyArray) -> Array:
     """Return phi of rows of any kind, (n, M); all columns of a row that is not finite are NaN."""
     rows = host(as_dense(x))
     with np.errstate(all="ignore"):

@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host
+from adaline.arrays import AnyArray, Array, host
 from adaline.block import Block, Shape, UnitsApart
 from adaline.sources.array import SparseSource
 from adaline.sources.base import MAX_BLOCK_ROWS, InMemory, KnownTargets, Reader, Source
@@ -190,7 +190,7 @@ def hold_rows(source: Source) -> CompactRows | None:
     return CompactRows(_lots(pieces, len(columns)), columns, t, weight, source)
 
 
-def _canonical(x: Any) -> Any:
+def _canonical(x: AnyArray) -> Any:
     """Return CSR rows with one entry for each column of a row."""
     if x.has_canonical_format:
         return x
@@ -199,7 +199,7 @@ def _canonical(x: Any) -> Any:
     return x
 
 
-def _mostly_empty(x: Any) -> bool:
+def _mostly_empty(x: AnyArray) -> bool:
     """Whether at most half of the columns of a CSR matrix have entries."""
     met = np.zeros(x.shape[1], dtype=np.bool_)
     met[x.indices] = True

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, namespace, to_device_of
+from adaline.arrays import AnyArray, Array, ThetaLike, namespace, to_device_of
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
 from adaline.locks import cached_property
@@ -47,7 +47,7 @@ class SignalSource(IndexedSource):
 
     def __init__(
         self,
-        x: Any,
+        x: AnyArray,
         t: Array,
         taps: tuple[int, ...],
         delay: int = 0,
@@ -107,7 +107,7 @@ class SignalSource(IndexedSource):
         run_blocks(self.n_blocks if self.n_rows else 0, work)
         return out
 
-    def sum(self, kind: type[S], theta: Any = None, **config: Any) -> S:
+    def sum(self, kind: type[S], theta: ThetaLike = None, **config: Any) -> S:
         """Return the sum over all rows; second moments by the recursion where there are no weights and no intercept."""
         if kind is Moments and self.weight is None and not config.get("centred", True):
             self.reads[0] += 1
@@ -211,7 +211,7 @@ class SignalSource(IndexedSource):
         return np.repeat(np.arange(len(self.taps)), self.taps), np.concatenate([np.arange(n) for n in self.taps])
 
 
-def filtered_on_device(x: Any, w: Array, taps: tuple[int, ...], delay: int = 0) -> Any:
+def filtered_on_device(x: AnyArray, w: Array, taps: tuple[int, ...], delay: int = 0) -> Any:
     """Return the outputs w'u_n of filters w (K, D) for signals x (n, C) on a device, (n, K), there."""
     xp = namespace(x)
     n, before = x.shape[0], max(delay, 0) + max(taps) - 1

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_sparse
+from adaline.arrays import AnyArray, Array, host, is_sparse
 from adaline.basis.base import Basis
 from adaline.sources.array import SparseSource
 from adaline.sources.base import Source
@@ -28,7 +28,7 @@ class Standard:
     mean: Array
     scale: Array
 
-    def rows(self, x: Any) -> Any:
+    def rows(self, x: AnyArray) -> Any:
         """Return z of rows x (n, D); of sparse rows only where the means are zero."""
         if is_sparse(x):
             assert not self.mean.any()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host
+from adaline.arrays import AnyArray, Array, TargetsLike, host
 from adaline.block import Block, Shape
 from adaline.row_hashes import row_hashes
 from adaline.sources.array import source_of
@@ -283,7 +283,7 @@ def of_class(source: Source, k: int, classes: int) -> Source:
     return out
 
 
-def shares_of(y: Any, weight: Any) -> tuple[Array, Array]:
+def shares_of(y: TargetsLike, weight: AnyArray) -> tuple[Array, Array]:
     """Return the shares (n,) of successes and failures y (n, 2), and their weights: the trials, times those given."""
     t = np.asarray(y, dtype=np.float64)
     trials = t.sum(axis=1)

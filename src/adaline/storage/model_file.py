@@ -27,7 +27,7 @@ import numpy as np
 from adaline import __version__
 from adaline.basis import Basis
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType, NotFittedError
-from adaline.fitted import check_is_fitted
+from adaline.fitted import AnyModel, check_is_fitted
 from adaline.results import Certificate
 from adaline.storage.container import AGAIN, BROKEN, SCHEMA, Tensors, read, read_head, refuse, write
 from adaline.storage.pipelines import first_step, is_pipeline, last_step, of_scikit_learn
@@ -39,7 +39,7 @@ PLAIN = ("schema", "adaline", "created", "system", "columns", "classes")
 TREES = ("parameters", "certificate", "state")
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: AnyModel, path: str | os.PathLike[str]) -> None:
     """Write a fitted system or pipeline to one file, to the bit; an existing one is replaced when the new is complete.
 
     The file holds what `predict`, `partial_fit`, `merge`, `forget` and inference need: sums and coefficients, no rows
@@ -149,7 +149,7 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
         refuse(path, f"has a header that cannot be read: {error}", AGAIN)
 
 
-def check_storable(model: Any) -> None:
+def check_storable(model: AnyModel) -> None:
     """Refuse what is not a fitted system of the registry."""
     kind: type[Any] = type(model)
     if not is_pipeline(model) and KNOWN.get(kind.__name__) is not kind:
@@ -210,7 +210,7 @@ def _system(path: Any, head: dict[str, Any]) -> type[Any]:
     return KNOWN[name]
 
 
-def _listed(model: Any, name: str) -> list[Any] | None:
+def _listed(model: AnyModel, name: str) -> list[Any] | None:
     values = getattr(model, name, None)
     return None if values is None else np.asarray(values).tolist()
 

@@ -29,6 +29,7 @@ from adaline import __version__
 from adaline.activations import ACTIVATIONS, Activation
 from adaline.arrays import Array, host
 from adaline.errors import AdalineError, InvalidData, InvalidType
+from adaline.fitted import AnyModel, AnySystem
 from adaline.input.basis import basis_of
 from adaline.links import name_of
 from adaline.losses import LOSSES, Composed, CustomLoss, Linked, loss_of
@@ -60,7 +61,7 @@ OPERATORS = {"tanh": "Tanh", "logistic": "Sigmoid", "exp": "Exp"}
 FOREVER = np.iinfo(np.int64).max
 
 
-def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64") -> None:
+def export_onnx(model: AnyModel, path: str | os.PathLike[str], dtype: str = "float64") -> None:
     """Write a fitted system or pipeline as an ONNX file: input `X` (n, D), and outputs by what the system does.
 
     Regressions and filters: `prediction`, (n,) or (n, K). Classifiers: `label` (n,), text or int64 (float64 where the
@@ -110,7 +111,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], dtype: str = "float64"
         file.write(content)
 
 
-def _refuse_texts(model: Any) -> None:
+def _refuse_texts(model: AnyModel) -> None:
     """Refuse a model of hashed columns or words; the columns of other tables are given to ONNX coded."""
     coding = vars(model).get("coding_")
     for column in () if coding is None else coding.columns:
@@ -148,12 +149,12 @@ def _pipeline(graph: Graph, pipeline: Any) -> None:
     return _system(graph, last)
 
 
-def _signals(model: Any) -> int:
+def _signals(model: AnyModel) -> int:
     """Return how many columns a system takes."""
     return len(model._line[0]) if isinstance(model, SignalSystem) else int(model.n_features_in_)
 
 
-def _system(graph: Graph, model: Any) -> None:
+def _system(graph: Graph, model: AnyModel) -> None:
     """Add a fitted system, and what it says."""
     if "absorbed_" in vars(model):
         raise InvalidType(
@@ -234,7 +235,7 @@ class Graph:
         self.nodes.append(self.onnx.helper.make_node("Identity", [value], [name]))
         self.outputs.append(self._info(name, dtype or self.dtype, columns))
 
-    def model(self, system: Any) -> Any:
+    def model(self, system: AnySystem) -> Any:
         """Return the ONNX model of a system or a pipeline, checked."""
         helper = self.onnx.helper
         inputs = list(self.inputs.values())
@@ -280,7 +281,7 @@ def _onnx() -> Any:
     return onnx
 
 
-def _regression(graph: Graph, model: Any) -> None:
+def _regression(graph: Graph, model: AnyModel) -> None:
     coef = np.atleast_2d(host(model.coef_))
     value = graph.affine(graph.rows, coef, host(model.intercept_), _centre(model, coef.shape[1]))
     if isinstance(model, GeneralizedLinear | ElasticNet):
@@ -296,7 +297,7 @@ def _filter(graph: Graph, model: SignalSystem) -> None:
     _predict(graph, filtered(graph, model), len(np.atleast_2d(model.coef_)), np.ndim(model.coef_) == 1)
 
 
-def _classifier(graph: Graph, model: Any) -> None:
+def _classifier(graph: Graph, model: AnyModel) -> None:
     probability, joint = None, None
     if isinstance(model, OrdinalRegression):
         score, columns, probability = ordinal(graph, model)
@@ -336,7 +337,7 @@ def _classifier(graph: Graph, model: Any) -> None:
         )
 
 
-def _scores(graph: Graph, model: Any) -> tuple[str, int, str | None]:
+def _scores(graph: Graph, model: AnyModel) -> tuple[str, int, str | None]:
     """Return the decisions of a classifier, (n, columns), how many columns, and ln p(c_k) p(x | c_k) if it has them."""
     if hasattr(model, "coef_"):
         w = np.atleast_2d(host(model.coef_))
@@ -419,7 +420,7 @@ def _log_joint(graph: Graph, model: GaussianClassifier) -> str:
     return graph.op("Concat", *(part or never for part in parts), axis=1)
 
 
-def _centre(model: Any, features: int) -> Array:
+def _centre(model: AnyModel, features: int) -> Array:
     """Return the mean of the training columns, zero where the model does not know it."""
     typical = vars(model).get("_typical")  # a row of the training data, where the mean is not known
     if typical is not None:
@@ -443,7 +444,7 @@ def _labels(classes: NDArray[Any]) -> NDArray[Any]:
     raise InvalidData(f"classes of type {classes.dtype} have no form in ONNX: use text or whole numbers as labels")
 
 
-def _no_form(model: Any) -> InvalidType:
+def _no_form(model: AnyModel) -> InvalidType:
     if getattr(model, "machine", None) is not None:
         return InvalidType("a machine of one's own is Python code, which has no ONNX form")
     return InvalidType(f"{model} has no ONNX form yet")

@@ -33,6 +33,7 @@ from sklearn.preprocessing import (
 from adaline.arrays import Array
 from adaline.basis import Polynomial, Spline
 from adaline.errors import InvalidData, InvalidType
+from adaline.fitted import AnyModel
 from adaline.storage.pipelines import first_step, real_steps
 from adaline.storage.steps import example, imputed, is_missing
 from adaline.systems import FisherDiscriminant
@@ -65,7 +66,7 @@ class Text:
 Pieces = list[Matrix | Text]
 
 
-def flat_steps(step: Any) -> list[Any]:
+def flat_steps(step: AnyModel) -> list[Any]:
     """Return the steps of a pipeline in their order, those of pipelines inside it too."""
     return [one for inner in real_steps(step) for one in flat_steps(inner)] if type(step) is Pipeline else [step]
 
@@ -90,7 +91,7 @@ def pipeline_inputs(graph: Graph, pipeline: Pipeline) -> Pieces:
     return out
 
 
-def _used(step: Any) -> list[int]:
+def _used(step: AnyModel) -> list[int]:
     """Return the columns that a step uses."""
     if not isinstance(step, ColumnTransformer):
         return list(range(step.n_features_in_))
@@ -101,7 +102,7 @@ def _inputs(step: ColumnTransformer, name: str) -> list[int]:
     return list(step._transformer_to_input_indices[name])
 
 
-def transformed(graph: Graph, step: Any, columns: Pieces) -> Pieces:
+def transformed(graph: Graph, step: AnyModel, columns: Pieces) -> Pieces:
     """Return what a step makes of columns; refuse, by name, what ONNX cannot express."""
     if type(step) is Pipeline:
         for one in real_steps(step):
@@ -120,7 +121,7 @@ def transformed(graph: Graph, step: Any, columns: Pieces) -> Pieces:
     )
 
 
-def matrix(graph: Graph, columns: Pieces, step: Any) -> Matrix:
+def matrix(graph: Graph, columns: Pieces, step: AnyModel) -> Matrix:
     """Return columns as one matrix; refuse text, and none."""
     if not columns:
         raise InvalidData(f"{type(step).__name__} is given no columns: such a graph has no form in ONNX")
@@ -190,7 +191,7 @@ def _largest(graph: Graph, step: MaxAbsScaler, x: Matrix) -> Matrix:
     return _clipped(graph, step, _scaled(graph, x, _inverse(step.scale_), 0.0), -1.0, 1.0)
 
 
-def _clipped(graph: Graph, step: Any, x: Matrix, low: float, high: float) -> Matrix:
+def _clipped(graph: Graph, step: AnyModel, x: Matrix, low: float, high: float) -> Matrix:
     if not getattr(step, "clip", False):
         return x
     return Matrix(graph.op("Clip", x.value, graph.real(low), graph.real(high)), x.width)
@@ -314,7 +315,7 @@ def _ordinal(graph: Graph, step: OrdinalEncoder, columns: Pieces) -> Pieces:
     return _encoded(graph, step, columns, table)
 
 
-def _encoded(graph: Graph, step: Any, columns: Pieces, table: Callable[[int, list[Any]], Array]) -> Pieces:
+def _encoded(graph: Graph, step: AnyModel, columns: Pieces, table: Callable[[int, list[Any]], Array]) -> Pieces:
     out: Pieces = []
     for j, levels in enumerate(step.categories_):
         (one,) = picked(graph, columns, [j])

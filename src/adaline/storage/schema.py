@@ -41,6 +41,7 @@ from adaline.construction import check_values
 from adaline.errors import AdalineError
 from adaline.fits.online import OnlineResult
 from adaline.fits.separation import Separation
+from adaline.fitted import AnyModel
 from adaline.inference.robust import RobustFit, StandardErrors
 from adaline.inference.sample import Counted
 from adaline.penalties import RidgePenalty
@@ -287,7 +288,7 @@ class Misfit(ValueError):
     """What a file holds is not what its place takes."""
 
 
-def check_model(model: Any) -> None:
+def check_model(model: AnyModel) -> None:
     """Refuse a system that is not whole: forms, relations, constructor arguments, and one row predicted on trial."""
     sizes: Sizes = {}
     check_state(model, sizes)
@@ -301,7 +302,7 @@ def check_model(model: Any) -> None:
         (trial._outputs if bounded else trial.predict)(np.zeros((1, sizes["F"])))
 
 
-def check_state(model: Any, sizes: Sizes) -> None:
+def check_state(model: AnyModel, sizes: Sizes) -> None:
     """Refuse a system or a basis whose arguments or attributes are not as fit leaves them; `sizes` are then known."""
     cls = type(model)
     check_values(model)
@@ -385,7 +386,7 @@ def _parsed(form: str) -> tuple[Any, ...]:
     return ("array", name, tuple(dims[:-1].split(", "))) if dims else ("class", name)
 
 
-def _complete(model: Any, names: dict[str, str]) -> None:
+def _complete(model: AnyModel, names: dict[str, str]) -> None:
     """Refuse a model that lacks what its classes have."""
     online = " online" if isinstance(model, LogisticRegression) and "_scan" in vars(model) else ""
     wanted = [names.get(base.__name__ + online, names.get(base.__name__, "")) for base in type(model).__mro__]
@@ -667,7 +668,7 @@ def _column(made: Column, sizes: Sizes) -> None:
         _hold(1 <= made.ngrams <= 8 and not (width and made.weighting == "tfidf"), "words")
 
 
-def _labels(model: Any, sizes: Sizes) -> None:
+def _labels(model: AnyModel, sizes: Sizes) -> None:
     bounded = isinstance(model, ClosedFormClassifier) or np.isfinite(vars(model).get("intercept_", 0.0)).all()
     _hold(bounded, "an intercept that is finite")
     if isinstance(model, GeneralizedLinear | LogisticRegression | OrdinalRegression):
@@ -748,7 +749,7 @@ def _closed_form(model: ClosedFormClassifier, sizes: Sizes) -> None:
             _hold(np.isfinite(found.log_determinants).all(), "determinants of the classes")
 
 
-def _scheme(model: Any, sizes: Sizes) -> None:
+def _scheme(model: AnyModel, sizes: Sizes) -> None:
     _same(len(model.estimators_), len(model._targets(len(model.classes_))), "machines")
     for one in model.estimators_:
         _same(getattr(one, "n_features_in_", sizes["D"]), sizes["D"], "columns of a machine")

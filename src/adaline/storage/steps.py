@@ -39,6 +39,7 @@ from sklearn.preprocessing import (
 from adaline.basis import Basis, Custom
 from adaline.construction import check_parameters
 from adaline.errors import InvalidType
+from adaline.fitted import AnyModel
 from adaline.storage.pipelines import real_steps
 from adaline.storage.schema import KNOWN, OUTPUT, Misfit, check_model, check_state
 
@@ -153,7 +154,7 @@ OPTIONAL = ("feature_names_in_", OUTPUT, "_transformers_feature_names_out")
 STEPS: dict[str, type[Any]] = {cls.__name__: cls for cls in (Pipeline, *LEARNED)}
 
 
-def parts_of_step(step: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def parts_of_step(step: AnyModel) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the constructor arguments of a step, and what fit has learned; of a Pipeline all is what was learned.
 
     Requests for metadata (`set_fit_request`) are left out: they are objects of scikit-learn.
@@ -511,7 +512,7 @@ DERIVE: dict[type[Any], Callable[[Any], None]] = {
 """Relations between what was learned, checked, and what follows from it, set."""
 
 
-def column_indices(step: Any, columns: Any) -> Sequence[int]:
+def column_indices(step: AnyModel, columns: Any) -> Sequence[int]:
     """Return the indices of the columns that a name, an index, a slice, a mask or a list picks."""
     names = list(vars(step).get("feature_names_in_", ()))
     every = range(step.n_features_in_)
@@ -543,7 +544,7 @@ def _is_nan(value: Any) -> bool:
     return isinstance(value, float | np.floating) and math.isnan(value)
 
 
-def columns_in(step: Any) -> int:
+def columns_in(step: AnyModel) -> int:
     """Return how many columns a step takes."""
     if type(step) is Pipeline:
         return columns_in(real_steps(step)[0]) if real_steps(step) else 0
@@ -551,7 +552,7 @@ def columns_in(step: Any) -> int:
     return int(step.n_features_in_) if coding is None else len(coding.needed)
 
 
-def example(step: Any) -> Anything:
+def example(step: AnyModel) -> Anything:
     """Return a row (1, D) that a step takes: known categories, zero elsewhere; text where a column is text."""
     if type(step) is Pipeline:
         return _first_row(real_steps(step))
@@ -589,7 +590,7 @@ def imputed(step: SimpleImputer) -> list[int]:
     return [j for j in range(step.n_features_in_) if not (gone and gone[j])]
 
 
-def through(step: Any, rows: Anything) -> Anything:
+def through(step: AnyModel, rows: Anything) -> Anything:
     """Return what a step makes of rows (n, D) as an array; what a last step predicts is only tried."""
     if type(step) is Pipeline:
         for one in real_steps(step):

@@ -42,6 +42,7 @@ from adaline.activations import ACTIVATIONS
 from adaline.arrays import host_values, is_device
 from adaline.basis import BASES, Basis, Custom
 from adaline.errors import InvalidType
+from adaline.fitted import AnyModel
 from adaline.links import LINKS
 from adaline.locks import cached_property
 from adaline.losses import LOSSES, Binomial, Composed, Linked, NegativeBinomial, Tweedie
@@ -119,7 +120,7 @@ def decode(trees: Any, tensors: dict[str, Anything] | None = None) -> dict[str, 
     return out
 
 
-def parts_of(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def parts_of(model: AnyModel) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the constructor arguments of a system, a basis or a step, and what fit has set; refuse other attributes.
 
     Requests for metadata (`set_fit_request`) are left out: they are objects of scikit-learn.

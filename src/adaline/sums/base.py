@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import Array, ThetaLike
 from adaline.block import Block, Shape
 
 
@@ -39,7 +39,7 @@ class Sum(ABC):
         """Return the sum over no rows, for D features and K targets."""
 
     @abstractmethod
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in the rows of a block, at parameters theta where the sum depends on them."""
 
     @abstractmethod
@@ -82,7 +82,7 @@ class JointSum(Sum):
         """Return the sums over no rows."""
         return cls([kind.zero(shape, **own) for kind, own in config["kinds"]])
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Add the rows of a block to each sum."""
         for i, part in enumerate(self.parts):
             part.add(block, None if theta is None else theta[i])

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, namespace
+from adaline.arrays import Array, ThetaLike, host, is_device, namespace
 from adaline.block import Block, Shape
 from adaline.sums.base import Sum
 from adaline.sums.columns import exponents
@@ -56,7 +56,7 @@ class ClassMoments(Sum):
         """Whether every number taken in was finite."""
         return all(part.finite for part in self.parts)
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block whose targets are class indices."""
         xp = namespace(block.t)
         codes = block.t[:, 0]

@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, as_dense, host, is_sparse, namespace, to_device_of
+from adaline.arrays import AnyArray, Array, ThetaLike, as_dense, host, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import fused_kernels, native
 from adaline.sums.base import Sum, Totals
@@ -59,7 +59,7 @@ class Clusters(Totals):
         """Sums of v, (K, D)."""
         return self.sums[:, 2:]
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at Centres."""
         centres: Centres = theta
         if native is not None and isinstance(block.x, np.ndarray | Columns) and block.chosen is None:
@@ -88,7 +88,7 @@ class FarthestRow(Sum):
         """Return that there is none."""
         return cls(0.0, np.zeros(shape.features))
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at Centres; of rows that are equally far, the first one stays."""
         block = block.gathered()
         if block.rows == 0:
@@ -160,7 +160,7 @@ def clusters_reference(block: Block, centres: Centres) -> Array:
     return np.column_stack([total, error, first])
 
 
-def _sparse_distances(x: Any, centres: Centres) -> Array:
+def _sparse_distances(x: AnyArray, centres: Centres) -> Array:
     """Return ||v||^2 - 2 v'c + ||c||^2 of sparse rows without forming v, (n, K), never below zero."""
     scale, offset = centres.view
     x, points = (x.astype(np.float64) @ scipy.sparse.diags_array(scale)).tocsr(), centres.points

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.arrays import Array, as_dense, host, namespace, to_device_of
+from adaline.arrays import AnyArray, Array, as_dense, host, namespace, to_device_of
 from adaline.block import Block
 
 PILOT_ROWS = 32
@@ -43,7 +43,7 @@ def pilot(block: Block, centred: bool) -> tuple[Array, Array, bool]:
     return shift, exponent, bool(mild)
 
 
-def _taken(array: Any, rows: Any) -> Any:
+def _taken(array: AnyArray, rows: Any) -> Any:
     """Return the rows of an array with these indices, where it lies."""
     return Block(array, array, chosen=rows).gathered().x
 
@@ -70,7 +70,7 @@ def exponents(spread: Array, size: Array) -> Array:
     return np.where(np.isfinite(magnitude), np.frexp(magnitude)[1], 0).astype(np.float64)
 
 
-def sparse_exponents(x: Any, t: Any) -> Array:
+def sparse_exponents(x: AnyArray, t: AnyArray) -> Array:
     """Return the exponents of the columns of CSR rows x and of targets t, (D + K,), from their largest magnitudes."""
     largest = np.zeros(x.shape[1], dtype=x.data.dtype)  # of another type, `at` takes 20 times as long
     with np.errstate(invalid="ignore"):
@@ -92,7 +92,7 @@ def weighted_columns(block: Block, shift: Array, exponent: Array) -> tuple[Any, 
     return z, root
 
 
-def times_power(array: Any, exponent: Any) -> Any:
+def times_power(array: AnyArray, exponent: Any) -> Any:
     """Return array 2^exponent, by two factors since one alone may overflow."""
     half = np.floor(np.asarray(exponent) / 2)
     return array * to_device_of(array, np.exp2(half)) * to_device_of(array, np.exp2(exponent - half))

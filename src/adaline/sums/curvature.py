@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, ThetaLike, host, is_device, is_sparse, namespace, to_device_of
 from adaline.block import Block, Shape, UnitsApart
 from adaline.kernels import native
 from adaline.row_hashes import row_uniforms, row_uniforms_beside
@@ -47,7 +47,7 @@ class CurvatureDiagonal(Totals):
         """Return the sums over no rows; `outputs` is the number of machines."""
         return cls(np.zeros((config.get("outputs", shape.targets), 1 + shape.features)))
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at a Point."""
         point: Point = theta
         if not isinstance(block.x, UnitsApart) or native is None or len(point.theta) > 1:
@@ -113,7 +113,7 @@ class ThinnedCurvature(Totals):
         side = 1 + shape.features
         return cls(np.zeros((config.get("outputs", shape.targets), side, side)))
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at a Thinning."""
         (loss, _, view, _), level, contrasts = theta
         if is_device(block.x):

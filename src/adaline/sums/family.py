@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, namespace, to_device_of
+from adaline.arrays import Array, ThetaLike, host, is_device, namespace, to_device_of
 from adaline.block import Block, Shape
 from adaline.losses import Likelihood, Linked, Tweedie
 from adaline.sums.base import Totals
@@ -38,7 +38,7 @@ class FamilySums(Totals):
         """Return the sums over no rows."""
         return cls(np.zeros(5))
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at a FamilyPoint."""
         if is_device(block.x) and block.weight is None and _is_plain(theta.loss):
             self._add_on_device(block.gathered(), theta)
@@ -75,7 +75,7 @@ class NullScore(Totals):
         """Return the sums over no rows."""
         return cls(np.zeros(3))
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at a pair: the likelihood and the output."""
         loss, output = theta
         t, weight = host(block.t), block.weights()
@@ -95,7 +95,7 @@ class Densities(Totals):
         """Return the sums over no rows; `size` is the number of dispersions."""
         return cls(np.zeros(int(config["size"])))
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at a pair: the family and the dispersions."""
         family, dispersions = theta
         weight = block.weights()
@@ -118,7 +118,7 @@ class ShapeScore(Totals):
         """Return the sums over no rows."""
         return cls(np.zeros(3))
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at a FamilyPoint."""
         z, t, weight = _counted(block, theta)
         first, second = theta.loss.family.shape_score(theta.loss.predicted(z, t), t[:, :1])

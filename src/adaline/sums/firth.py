@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from adaline.arrays import Array, host, namespace, to_device_of
+from adaline.arrays import Array, ThetaLike, host, namespace, to_device_of
 from adaline.block import Block, Shape
 from adaline.losses import Logistic
 from adaline.sums.base import Totals
@@ -46,7 +46,7 @@ class FirthScore(Totals):
         """The gradient, (1, 1 + D)."""
         return self.sums[None, :]
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at a Prior."""
         for run in runs(block):
             self.sums += score_reference(run, theta)

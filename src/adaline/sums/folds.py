@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from adaline.arrays import host, namespace
+from adaline.arrays import ThetaLike, host, namespace
 from adaline.block import Block, Shape
 from adaline.sums.base import Sum
 
@@ -38,7 +38,7 @@ class FoldSums(Sum):
         of, folds = config.pop("of"), config.pop("folds")
         return cls([of.zero(shape, **config) for _ in range(folds)])
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Add each row of a block to the sum of its fold."""
         first, rows = block.first_row, block.rows
         fold = theta(first, rows) if callable(theta) else theta[first : first + rows]

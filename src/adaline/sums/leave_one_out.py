@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from adaline.arrays import Array, host, namespace, to_device_of
+from adaline.arrays import Array, ThetaLike, host, namespace, to_device_of
 from adaline.block import Block, Shape
 from adaline.sums.base import Totals
 from adaline.sums.columns import weighted_columns
@@ -48,7 +48,7 @@ class LeaveOneOut(Totals):
         """Return the sums over no rows, for `penalties` penalties."""
         return cls(np.zeros((shape.targets, int(config.get("penalties", 1)))))
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at the fits theta."""
         for piece in block.pieces(PIECE):
             self.sums += leave_one_out_reference(piece, theta)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from adaline.arrays import Array, as_dense, host
+from adaline.arrays import AnyArray, Array, ThetaLike, as_dense, host
 from adaline.block import Block, Shape
 from adaline.losses import Loss
 from adaline.sums.base import Totals
@@ -60,7 +60,7 @@ class MachineObjective(Totals):
         """Its derivative by the weights, as one vector."""
         return self.sums[1:]
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at a MachinePoint."""
         point: MachinePoint = theta
         for piece in block.pieces(PIECE):
@@ -72,6 +72,6 @@ class MachineObjective(Totals):
             self.sums[1:] += np.asarray(point.machine.gradient(point.weights, x, slopes)).ravel()
 
 
-def dense(x: Any) -> Array:
+def dense(x: AnyArray) -> Array:
     """Return rows of any kind as a dense float64 array on the host, (n, D)."""
     return host(as_dense(x))

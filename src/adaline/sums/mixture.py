@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from adaline.arrays import Array, as_dense, host, is_device, namespace, to_device_of
+from adaline.arrays import AnyArray, Array, ThetaLike, as_dense, host, is_device, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import fused_kernels, native
 from adaline.sums.base import Totals
@@ -74,7 +74,7 @@ class MixtureMoments(Totals):
         side = 1 + self.features
         return self.sums[1:].reshape((-1, side, side) if self.whole else (-1, side + self.features))
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at Components."""
         at: Components = theta
         alike = (at.factors.ndim == 3) == self.whole
@@ -92,7 +92,7 @@ class MixtureMoments(Totals):
             self.sums += mixture_reference(piece, at, self.whole)
 
 
-def log_joint(x: Any, at: Components) -> Any:
+def log_joint(x: AnyArray, at: Components) -> Any:
     """Return ln pi_k + ln N(x; mean_k, Sigma_k) of dense rows, (n, K), in their namespace."""
     v = dense_in_view(x, at.view)
     xp = namespace(v)

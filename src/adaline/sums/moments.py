@@ -29,7 +29,7 @@ import numpy as np
 import scipy
 
 from adaline import twofold
-from adaline.arrays import Array, all_finite, as_dense, host, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, ThetaLike, all_finite, as_dense, host, is_sparse, namespace, to_device_of
 from adaline.block import DENSE, Block, Shape
 from adaline.kernels import fused_kernels, native, numbers_of
 from adaline.sums.base import Sum
@@ -145,7 +145,7 @@ class Moments(Sum):
         """Return an independent copy."""
         return type(self)(self.shape, self.buffer.copy())
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block: about a shift of its own if centred, about zero if raw."""
         if self.rows == 0:
             self._fill(block)

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from adaline.arrays import Array, as_dense, host, is_device, is_sparse, namespace, to_device_of
+from adaline.arrays import AnyArray, Array, ThetaLike, as_dense, host, is_device, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape, UnitsApart
 from adaline.kernels import call_native, fused_kernels, native
 from adaline.losses import Loss
@@ -94,7 +94,7 @@ class Objective(Totals):
         tail = self.sums[len(self.value) + self.outputs * side :]
         return tail.reshape((self.outputs * side, -1) if self.second == "all" else (self.outputs, side, side))
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at a Point; one target serves all machines of a loss that does not couple them."""
         point: Point = theta
         if block.t.shape[1] == 1 < len(point.theta) and not point.loss.coupled:
@@ -135,7 +135,7 @@ class HessianProduct(Totals):
         """Return the sums over no rows; `outputs` is the number of machines."""
         return cls(np.zeros((config.get("outputs", shape.targets), 1 + shape.features)))
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at a Point with a direction."""
         point: Point = theta
         if len(point.theta) > 1:
@@ -217,7 +217,7 @@ def gather(block: Block, slope: Array, view: View) -> Array:
     return sums
 
 
-def second_moments(block: Block, weight: Any, view: View) -> Array:
+def second_moments(block: Block, weight: AnyArray, view: View) -> Array:
     """Return sum weight (1, v)(1, v)', (1 + D, 1 + D), on the host; weights (n,) may lie where the rows do."""
     side = 1 + len(view.scale)
     if _read_natively(block):
@@ -317,7 +317,7 @@ def _objective_by_products(block: Block, point: Point) -> Array:
     return np.concatenate([value, np.column_stack([total, gradient]).ravel()])
 
 
-def _second_moments(block: Block, weight: Any, view: View) -> Array:
+def _second_moments(block: Block, weight: AnyArray, view: View) -> Array:
     """Return sum weight (1, v)(1, v)' of rows on a device, with weights (n,) there, (1 + D, 1 + D), on the host."""
     xp, out, first = namespace(block.x), 0.0, 0
     for piece in block.pieces(PIECE):
@@ -338,7 +338,7 @@ def product_reference(block: Block, point: Point) -> Array:
     return host(xp.matmul(xp.matrix_transpose(product), rows))
 
 
-def _softmax_hessian(rows: Any, weight: Any, p: Any) -> Array:
+def _softmax_hessian(rows: Any, weight: AnyArray, p: Any) -> Array:
     """Return sum weight (diag(p) - p p') (x) (1, v)(1, v)', (K (1 + D), K (1 + D)).
 
     A matrix times its own transpose takes half the work of a product. As p adds up to 1, what one class has of its own
@@ -363,13 +363,13 @@ def rows_in_view(block: Block, view: View) -> Any:
     return xp.concat([xp.ones((block.rows, 1), dtype=xp.float64, device=v.device), v], axis=1)
 
 
-def dense_in_view(x: Any, view: View) -> Any:
+def dense_in_view(x: AnyArray, view: View) -> Any:
     """Return v = x scale + offset of dense rows x, (n, D)."""
     xp = namespace(x)
     return xp.astype(x, xp.float64) * to_device_of(x, view.scale) + to_device_of(x, view.offset)
 
 
-def on_device_of(x: Any, weight: Any) -> Any:
+def on_device_of(x: AnyArray, weight: AnyArray) -> Any:
     """Return weights (n,) on the device of rows x; None where there are none."""
     return None if weight is None else to_device_of(x, weight)
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array, ThetaLike, host
 from adaline.block import Block, Shape
 from adaline.losses.ordinal import IntervalTerms, Ordinal
 from adaline.sums.base import Totals
@@ -55,7 +55,7 @@ class OrdinalObjective(Totals):
         """Its second derivatives, (T + D, T + D)."""
         return self.sums[1 + self.size :].reshape(self.size, self.size)
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at a Point."""
         point: Point = theta
         t, weight, terms = _terms(block, point)
@@ -95,7 +95,7 @@ class OrdinalProduct(Totals):
         """Return the sums over no rows; `thresholds` is their number."""
         return cls(np.zeros(config["thresholds"] + shape.features))
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at a Point with a direction."""
         point: Point = theta
         assert point.direction is not None

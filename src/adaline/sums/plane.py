@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, namespace, to_device_of
+from adaline.arrays import AnyArray, Array, ThetaLike, host, is_device, namespace, to_device_of
 from adaline.block import Block, Shape
 from adaline.losses import Loss
 from adaline.sums.base import Sum
@@ -36,7 +36,7 @@ class RegressionPlane(NamedTuple):
         t = to_device_of(block.x, block.t) if is_device(block.x) else host(block.t)
         return self.distances(block, t[:, 0])
 
-    def distances(self, block: Block, t: Any) -> Any:
+    def distances(self, block: Block, t: AnyArray) -> Any:
         """Return t - w'v - w0 of each row, (n,): w'x and a constant, unless large means would cost digits so."""
         scale, offset = self.view
         if is_device(block.x):
@@ -69,7 +69,7 @@ class ResidualTotals(Sum):
         return cls(np.zeros(6), np.zeros(2))
 
     @classmethod
-    def of(cls, r: Any, weight: Any, loss: Loss, moved: Any = None) -> Self:
+    def of(cls, r: Any, weight: AnyArray, loss: Loss, moved: Any = None) -> Self:
         """Return the totals of residuals r (n,) of positive weight, given how much they moved; arrays of any kind."""
         xp = namespace(r)
         zero = xp.zeros_like(r)
@@ -113,7 +113,7 @@ class ResidualTotals(Sum):
         """Weight of the rows whose residuals exceed the loss's parameter."""
         return float(self.sums[5])
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at a PlanePoint."""
         point: PlanePoint = theta
         block = block.gathered()

@@ -19,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, ThetaLike
 from adaline.block import Block, Shape
 from adaline.sums.base import Sum
 
@@ -64,7 +64,7 @@ class Ranks(Sum):
         """Return the totals below each cell, and below the end of the window, (m + 1, 2)."""
         return np.cumsum(np.concatenate([self.below[None], self.totals]), axis=0)
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block; theta has a method `read` from a block to the numbers u of its rows, (n,)."""
         if block.rows == 0:
             return

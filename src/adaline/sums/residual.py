@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from adaline import twofold
-from adaline.arrays import Array, as_dense, host, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, ThetaLike, as_dense, host, is_sparse, namespace, to_device_of
 from adaline.block import DENSE, Block, Shape
 from adaline.kernels import call_native, fused_kernels, native
 from adaline.sums.base import Sum
@@ -54,7 +54,7 @@ class Residual(Sum):
         """Sum of squared residuals of each target, (K,), scaled."""
         return self.sums[:, -1, 0]
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at the coefficients theta."""
         if native is not None and (isinstance(block.x, DENSE) or is_sparse(block.x)):
             call_native("residual", self.sums, block.x, block.t, block.weight, *theta)

@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, as_dense, host, is_sparse
+from adaline.arrays import AnyArray, Array, ThetaLike, as_dense, host, is_sparse
 from adaline.block import Block, Shape
 from adaline.row_hashes import row_hashes
 from adaline.sums.base import Sum
@@ -30,7 +30,7 @@ class RowSample(Sum):
         self,
         most: int,
         salt: int,
-        x: Any,
+        x: AnyArray,
         t: Array,
         weight: Array,
         row: NDArray[np.int64],
@@ -46,7 +46,7 @@ class RowSample(Sum):
             config["most"], config.get("salt", 0), x, t, np.empty(0), np.empty(0, np.int64), np.empty(0, np.uint64)
         )
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in the rows of a block that may be among those with the smallest hashes."""
         hashes = row_hashes(block.first_row, block.rows, self.salt)
         weight = block.weights()

@@ -28,7 +28,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import scipy
 
-from adaline.arrays import Array, as_dense, host, is_device, namespace, to_device_of
+from adaline.arrays import AnyArray, Array, ThetaLike, as_dense, host, is_device, namespace, to_device_of
 from adaline.block import Block, Shape
 from adaline.losses import Loss
 from adaline.sums.base import Sum
@@ -158,7 +158,7 @@ def _coupled(fit: FittedLikelihood, outputs: Array, t: Array, z: Array, slope: A
     return (along[:, None, :] @ (vectors.transpose(0, 2, 1) @ right))[:, 0], values[:, -1]
 
 
-def _tempered(residual: Any, leverage: Any, fit: FittedDesign | FittedLikelihood) -> Any:
+def _tempered(residual: AnyArray, leverage: Any, fit: FittedDesign | FittedLikelihood) -> Any:
     """Return residuals (n, K) over (1 - h)^(power/2)."""
     if not fit.power:
         return residual
@@ -176,7 +176,7 @@ def _powers(xp: Any, leverage: Any, fit: FittedDesign | FittedLikelihood) -> Any
     return xp.minimum(xp.full_like(leverage, fit.power), leverage / fit.typical)
 
 
-def _weights(block: Block, x: Any) -> Any:
+def _weights(block: Block, x: AnyArray) -> Any:
     xp = namespace(x)
     if block.weight is not None:
         return to_device_of(x, block.weight)
@@ -224,7 +224,7 @@ class Scores(Sum):
         size, targets = int(config.get("size", 1 + shape.features)), int(config.get("targets", shape.targets))
         return cls(np.zeros((targets, size, size)), np.zeros(targets), np.ones(1))
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at the fit theta."""
         for run in runs(block):
             z, r, weight, leverage, cost = theta.read(run)
@@ -267,7 +267,7 @@ class GroupScores(Sum):
         s = np.ascontiguousarray(self.scores[:, k])
         return np.asarray(s.T @ s)
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at the fit theta."""
         _, targets, size = self.scores.shape
         scores = np.empty((block.rows, targets * size))

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
+from adaline.arrays import AnyArray, Array, ThetaLike, host, is_device, is_sparse, namespace, to_device_of
 from adaline.block import Block, Columns, Shape, UnitsApart
 from adaline.kernels import call_native, fused_kernels, native
 from adaline.sums.base import Sum
@@ -87,7 +87,7 @@ class Spread(Sum):
         with np.errstate(over="ignore"):
             return np.asarray(np.ldexp(values, self.exponent.astype(np.int64)))
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in the rows of a block."""
         if block.rows == 0:
             return
@@ -119,7 +119,7 @@ class Spread(Sum):
 
 
 def _constants(
-    x: Any, values: Array, counted: NDArray[np.bool_], rows: int, distinct: bool
+    x: AnyArray, values: Array, counted: NDArray[np.bool_], rows: int, distinct: bool
 ) -> tuple[NDArray[np.intp], Array]:
     """Return the indices of constant columns of sparse rows, those of positive weight, and their values.
 
@@ -213,7 +213,7 @@ def spread_reference(block: Block, exponent: Array) -> tuple[float, Array, Array
     return total, host(mean), host(second), host(largest)
 
 
-def _unweighted(x: Any) -> tuple[float, Array, Array, Array]:
+def _unweighted(x: AnyArray) -> tuple[float, Array, Array, Array]:
     """Return number, mean, sum of squares about it, and largest magnitude of rows on a device."""
     xp = namespace(x)
     pilot = x[0, :]
@@ -222,7 +222,7 @@ def _unweighted(x: Any) -> tuple[float, Array, Array, Array]:
     return float(x.shape[0]), *(host(part) for part in parts)  # type: ignore[return-value]
 
 
-def _sparse(x: Any, weight: Array, total: float, exponent: Array) -> tuple[float, Array, Array, Array]:
+def _sparse(x: AnyArray, weight: Array, total: float, exponent: Array) -> tuple[float, Array, Array, Array]:
     indices, columns, weights = x.indices, x.shape[1], np.repeat(weight, np.diff(x.indptr))
     values = x.data.astype(np.float64)
     if exponent.any():

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_device, namespace, to_device_of
+from adaline.arrays import Array, ThetaLike, host, is_device, namespace, to_device_of
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
 from adaline.losses import Loss
@@ -58,7 +58,7 @@ class Targets(Sum):
         """Whether all targets are finite."""
         return bool(np.isfinite(self.mean).all())
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in the targets of a block for the loss theta; refuse those that it does not admit."""
         if is_device(block.t) and block.rows and block.weight is None and theta.kernel is not None:
             self._add_on_device(block, theta)
@@ -111,7 +111,7 @@ class WeightTotals(Sum):
         """Return the totals of no rows."""
         return cls(0.0, 0, 0.0, math.inf)
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in the weights of a block."""
         weight = block.weights()
         positive = weight[weight > 0]
@@ -151,7 +151,7 @@ class ClassWeights(Sum):
         out[: len(self.weights)] = self.weights
         return out
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in rows whose first target is the index of their class."""
         if block.rows == 0:
             return
@@ -207,7 +207,7 @@ class LabelWeights(Sum):
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.weights, self.labels, self.lightest, None)
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in rows whose first target is the code of their label."""
         if block.rows == 0:
             return

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.linalg import lapack
 
-from adaline.arrays import Array, as_dense, host, namespace
+from adaline.arrays import Array, ThetaLike, as_dense, host, namespace
 from adaline.block import Block, Shape
 from adaline.sums.base import Sum
 from adaline.sums.columns import exponents, largest_magnitudes, pilot, weighted_columns
@@ -40,7 +40,7 @@ class Triangle(Sum):
         centred = bool(config.get("centred", True))
         return cls(centred, 0, np.zeros(q), np.zeros(q), np.zeros((0, q + centred)))
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block: its own triangle is merged."""
         for piece in block.pieces(PIECE):
             self._add(piece)

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from adaline import twofold
-from adaline.arrays import Array, as_dense, host
+from adaline.arrays import Array, ThetaLike, as_dense, host
 from adaline.block import Block, Shape
 from adaline.losses import Loss, Offset
 from adaline.sums.base import Sum
@@ -61,7 +61,7 @@ class TwofoldObjective(Sum):
         matrix = np.zeros((k * side + 1 if root == "gram" else 0, k * side))
         return cls(root, 0.0, np.zeros((k, side, 2)), np.zeros((k, side)), 0.0, matrix)
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at a TwofoldPoint."""
         with np.errstate(all="ignore"):
             for piece in block.heavy().pieces(PIECE):
@@ -172,7 +172,7 @@ class CurvatureChange(Sum):
         """Return the change over no rows."""
         return cls(0.0, 0.0)
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at a Ball."""
         (point, root, radius), loss = theta, plain(theta.point.loss)
         with np.errstate(all="ignore"):

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, is_sparse, namespace, to_device_of
+from adaline.arrays import AnyArray, Array, ThetaLike, host, is_device, is_sparse, namespace, to_device_of
 from adaline.block import Block, Shape
 from adaline.sums.base import Sum, Totals
 
@@ -43,7 +43,7 @@ class WrongRows(Sum):
         """Whether all rows were finite: the criterion of one that is not is NaN."""
         return bool(np.isfinite(self.criterion).all() and np.isfinite(self.steps).all())
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at the weights theta (K, 1 + D)."""
         block = block.heavy()
         if block.rows == 0:
@@ -77,7 +77,7 @@ class ErrorCounts(Totals):
         """Return the counts of no rows for `candidates` candidates."""
         return cls(np.zeros((int(config.get("candidates", 1)), shape.targets)))
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at the weights theta (C, K, 1 + D)."""
         block = block.heavy()
         if block.rows == 0:
@@ -102,7 +102,7 @@ class WrongRivals(Totals):
         """Return the sums over no rows."""
         return cls(np.zeros(2))
 
-    def add(self, block: Block, theta: Any = None) -> None:
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at the weights theta (K, 1 + D)."""
         block = block.heavy()
         if block.rows == 0:
@@ -115,7 +115,7 @@ class WrongRivals(Totals):
         self.sums += weight @ np.maximum(-lead, 0.0).sum(axis=1), weight @ wrong.sum(axis=1)
 
 
-def outputs(x: Any, theta: Array) -> Array:
+def outputs(x: AnyArray, theta: Array) -> Array:
     """Return z = w'x + w0 of rows x (n, D), (n, K), on the host."""
     with np.errstate(over="ignore", invalid="ignore"):
         if is_device(x):
@@ -125,7 +125,7 @@ def outputs(x: Any, theta: Array) -> Array:
         return np.asarray(x @ theta[:, 1:].T + theta[:, 0])
 
 
-def outputs_by_machine(x: Any, theta: Array) -> Array:
+def outputs_by_machine(x: AnyArray, theta: Array) -> Array:
     """Return z = w'x + w0 of rows x (n, D) with those of a machine side by side, (K, n), on the host."""
     if is_device(x) or is_sparse(x):
         return np.ascontiguousarray(outputs(x, theta).T)
@@ -135,7 +135,7 @@ def outputs_by_machine(x: Any, theta: Array) -> Array:
         return z
 
 
-def total(x: Any, g: Array) -> Array:
+def total(x: AnyArray, g: Array) -> Array:
     """Return sum g x over rows, g (n, K), the ones column first, (K, 1 + D)."""
     with np.errstate(over="ignore", invalid="ignore"):
         if is_device(x):

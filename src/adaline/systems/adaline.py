@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from adaline.fits.mixing import measure_loss, run_mixed
 from adaline.fits.online import OnlineResult, run_lms
 from adaline.losses import Squared
-from adaline.parameters import MODE, POSITIVE, OneOf, UsedWith
+from adaline.parameters import MODE, POSITIVE, ClassWeight, Mode, OneOf, UsedWith
 from adaline.results import Status
 from adaline.scans import LMSRule, Scan
+from adaline.scans.schedules import Decay
 from adaline.scans.tally import STEPS
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares import descent
@@ -86,17 +87,17 @@ class Adaline(OnlineClassifier):
         "schedule": {"rate": POSITIVE},
         "shuffle": {"mode": OneOf("online")},
     }
-    mode: Annotated[str, MODE] = "online"
-    rate: float | str = "auto"
-    schedule: Any = "constant"
+    mode: Annotated[Mode, MODE] = "online"
+    rate: float | Literal["auto"] = "auto"
+    schedule: Decay = "constant"
     fit_intercept: bool = True
-    init: Any = None
+    init: Literal["random"] | Any = None
     epochs: int = 20
     tol: float = 1e-4
     shuffle: bool = False
     random_state: Any = 0
     warm_start: bool = False
-    class_weight: Any = None
+    class_weight: ClassWeight = None
     basis: Any = None
     mixing: int | None = None
 

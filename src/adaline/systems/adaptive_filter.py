@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Self
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from adaline.arrays import Array, copy_at_once, like_rows
+from adaline.arrays import (
+    AnyArray,
+    Array,
+    RowLike,
+    RowsLike,
+    TargetLike,
+    TargetsLike,
+    WeightsLike,
+    copy_at_once,
+    like_rows,
+)
 from adaline.block import Block
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
@@ -20,7 +30,7 @@ from adaline.input.basis import basis_of_row, check_basis, rows_through_basis
 from adaline.input.columns import InputColumns
 from adaline.input.open import open_rows
 from adaline.locks import lock_of
-from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Number, OneOf, UsedWith, WholeNumber
+from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Number, OneOf, UsedWith, WholeNumber, one_of
 from adaline.results import Certificate, Status
 from adaline.scans import Tally
 from adaline.sources import Source
@@ -29,12 +39,12 @@ from adaline.systems.families.adaptation import Adaptation
 from adaline.systems.families.filter import Filtered, SignalSystem
 from adaline.systems.families.named import named_system
 
-RULES = ("lms", "nlms", "sign", "sign-data", "sign-sign", "rls")
+FilterRule = Literal["lms", "nlms", "sign", "sign-data", "sign-sign", "rls"]
 AUTO_RATE = 0.5  # of the normalised rule, which is stable from 0 to 2
 
 
 @named_system
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class AdaptiveFilter(SignalSystem):
     """The filter that follows a desired signal d: each sample's step minimises (d_n - w'u_n)^2, in part or for all.
 
@@ -120,10 +130,11 @@ class AdaptiveFilter(SignalSystem):
         "eps": {"rule": OneOf("nlms"), "rate": AUTO},
         **{name: {"rule": OneOf("rls")} for name in ("forgetting", "regularization")},
     }
-    rule: Annotated[str, OneOf(*RULES)] = "nlms"
     taps: Any = None
+    _: KW_ONLY
+    rule: Annotated[FilterRule, one_of(FilterRule)] = "nlms"
     delay: Annotated[int, WholeNumber(0, hint="to look ahead, delay d instead of x")] = 0
-    rate: Annotated[float | str, AnyOf(AUTO, POSITIVE)] = "auto"
+    rate: Annotated[float | Literal["auto"], AnyOf(AUTO, POSITIVE)] = "auto"
     eps: Annotated[float, ZERO_OR_MORE] = 1e-6
     leak: Annotated[float, ZERO_OR_MORE] = 0.0
     forgetting: Annotated[float, Number(above=0, most=1)] = 1.0
@@ -132,7 +143,7 @@ class AdaptiveFilter(SignalSystem):
     record: Annotated[bool | int, AnyOf(FLAG, WholeNumber(0))] = False
     basis: Any = None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Start afresh on signals X (n,) or (n, C) and the desired y (n,) or (n, K), or on a source.
 
         Weights scale the step of a sample; for "rls" they are weights of its squared error.
@@ -140,12 +151,12 @@ class AdaptiveFilter(SignalSystem):
         self._adapt(X, y, sample_weight, afresh=True)
         return self
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Continue with the next samples of the signals."""
         self._adapt(X, y, sample_weight)
         return self
 
-    def filter(self, x: Any, d: Any = None) -> Filtered:
+    def filter(self, x: AnyArray, d: Any = None) -> Filtered:
         """Continue with the next samples; return (output, error), each taken before its own step.
 
         A source brings its own d.
@@ -154,7 +165,7 @@ class AdaptiveFilter(SignalSystem):
         both = map(np.concatenate, zip(*found, strict=True))
         return Filtered(*(like_rows(x, part[:, 0] if self._flat else part) for part in both))
 
-    def learn_one(self, x: Any, y: Any) -> Self:
+    def learn_one(self, x: RowLike, y: TargetLike) -> Self:
         """Continue with one sample, a number or one for each signal (array or dict); `output_` precedes the step."""
         with lock_of(self):
             state = self.__dict__.get("_state")
@@ -169,7 +180,7 @@ class AdaptiveFilter(SignalSystem):
                 self._recorded.append(state.coef.copy())
         return self
 
-    def predict_one(self, x: Any) -> Any:
+    def predict_one(self, x: RowLike) -> TargetLike:
         """Return the output for one more sample; nothing is learned or kept. It waits for other threads that learn."""
         check_is_fitted(self, "_state")
         with lock_of(self):
@@ -221,7 +232,9 @@ class AdaptiveFilter(SignalSystem):
         return replace(self._proof, objective=tally.loss, condition=condition, status=status, advice=advice)
 
     @transaction
-    def _adapt(self, X: Any, y: Any, sample_weight: Any, *, afresh: bool = False) -> list[Filtered]:
+    def _adapt(
+        self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, *, afresh: bool = False
+    ) -> list[Filtered]:
         """Continue with signals, or start again; return the outputs and errors of each block, (n, K)."""
         meter = Meter(X)
         check_parameters(self)
@@ -241,7 +254,9 @@ class AdaptiveFilter(SignalSystem):
             warn(f"{type(self).__name__} diverged: {Status.DIVERGED.advice}", ConvergenceWarning)
         return found
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[int, Iterable[Block]]:
+    def _open(
+        self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, *, reset: bool
+    ) -> tuple[int, Iterable[Block]]:
         """Return the number of desired signals, and the signals block by block."""
         if isinstance(X, Source):
             self._refuse_sparse(X)
@@ -292,7 +307,8 @@ class AdaptiveFilter(SignalSystem):
 
     def _rule_numbers(self) -> dict[str, Any]:
         """Return the rule and its numbers as `Adaptation` takes them; an automatic rate makes "lms" normalised."""
-        rule, auto = self.rule, isinstance(self.rate, str)
+        rule: str = self.rule
+        auto = isinstance(self.rate, str)
         if rule == "lms":
             rule = "nlms" if auto else "leaky" if self.leak else "lms"
         return {
@@ -303,7 +319,7 @@ class AdaptiveFilter(SignalSystem):
         }
 
     @transaction
-    def _first(self, x: Any, y: Any) -> Adaptation:
+    def _first(self, x: AnyArray, y: TargetsLike) -> Adaptation:
         """Start with one sample, which says how many signals there are."""
         check_parameters(self)
         names, row = (tuple(x), list(x.values())) if isinstance(x, dict) else (None, x)
@@ -312,7 +328,7 @@ class AdaptiveFilter(SignalSystem):
         self._hold(state := self._begin(np.size(y)))
         return state
 
-    def _sample(self, x: Any) -> Any:
+    def _sample(self, x: AnyArray) -> Any:
         """Return one sample, an array or a dict, through the basis."""
         given = x
         if isinstance(x, dict):

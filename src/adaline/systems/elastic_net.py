@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, like_rows
+from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, host, like_rows
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
 from adaline.estimator import RegressorMixin, available_if, clone
 from adaline.fits.elastic_path import MOMENTS, FittedNet, NetOptions, fit_folds, fit_nets, fit_stacked, refuse_rough
-from adaline.fitted import check_is_fitted
+from adaline.fitted import AnySystem, check_is_fitted
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
 from adaline.input.coded import effects_on, scored
 from adaline.input.labels import Labels, too_few_classes
 from adaline.input.open import open_labelled, open_rows, read_finite, refuse_overflow
 from adaline.losses import Absolute, Logistic, Loss, Quantile, Softmax, Squared, loss_of
-from adaline.losses.registry import LOSS
+from adaline.losses.families import Family
+from adaline.losses.registry import LOSS, LossName
 from adaline.parameters import (
     AUTO,
     COUNT,
@@ -36,9 +37,9 @@ from adaline.parameters import (
     ListOf,
     Number,
     Numbers,
-    OneOf,
     UsedWith,
     WholeNumber,
+    one_of,
 )
 from adaline.results import CONSTANT, EXPLAINED, Status, combine_certificates, without_constants
 from adaline.sources import Source
@@ -55,12 +56,12 @@ from adaline.systems.families.weights import finite_outputs, split_theta
 if TYPE_CHECKING:  # tables are slow to import
     from adaline.sources import TableSource
 
-RULES = ("best", "one-standard-error")
+PathRule = Literal["best", "one-standard-error"]
 MIX = Number(above=0, most=1)
 LABEL = AnyOf(Instance(str, "a text"), WholeNumber())
 
 
-def _classifies(system: Any) -> bool:
+def _classifies(system: AnySystem) -> bool:
     """Whether the targets are labels."""
     return isinstance(loss_of(system.loss), Logistic | Softmax)
 
@@ -149,12 +150,12 @@ class ElasticNet(LinearRegressor):
         **{name: {"l1": AUTO} for name in ("folds", "rule", "points", "ratio")},
         "standardize": {"l1": AnyOf(AUTO, POSITIVE), "penalty": POSITIVE},
     }
-    loss: Annotated[Any, LOSS] = "squared"
-    l1: Annotated[float | str, PENALTY] = "auto"
+    loss: Annotated[LossName | Loss | Family, LOSS] = "squared"
+    l1: Annotated[float | Literal["auto"], PENALTY] = "auto"
     penalty: Annotated[Any, AnyOf(ZERO_OR_MORE, Numbers("one number a column", (1,)))] = 0.0
     mix: Annotated[float | None, AnyOf(NONE, MIX)] = None
     folds: Annotated[int, WholeNumber(2)] = 5
-    rule: Annotated[str, OneOf(*RULES)] = "best"
+    rule: Annotated[PathRule, one_of(PathRule)] = "best"
     positive: Annotated[bool, FLAG] = False
     groups: Annotated[Any, AnyOf(NONE, ListOf(LABEL, "one label a column"))] = None
     points: Annotated[int, COUNT] = 100
@@ -165,7 +166,9 @@ class ElasticNet(LinearRegressor):
     basis: Annotated[Any, BASIS] = None
 
     @transaction
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: None = None) -> Self:
+    def fit(
+        self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None, *, offset: None = None
+    ) -> Self:
         """Fit to rows X (n, D) and targets or labels y (n,), or to a source; weights are frequencies.
 
         Several targets (n, K) are fitted separately. X may be an array, a frame, a SciPy sparse matrix, or a
@@ -183,7 +186,7 @@ class ElasticNet(LinearRegressor):
         return self
 
     def _fit_folds(
-        self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp], shared: dict[Any, Any]
+        self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, fold: NDArray[np.intp], shared: dict[Any, Any]
     ) -> FoldFits | None:
         """Return fits to all rows and to all but those of each fold (N,), together; None where they are not."""
         check_parameters(self)
@@ -204,7 +207,9 @@ class ElasticNet(LinearRegressor):
             model._take(nets, source, meter)
         return FoldFits(models[0], models[1:])
 
-    def _fit_class_folds(self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.intp]) -> FoldFits | None:
+    def _fit_class_folds(
+        self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, fold: NDArray[np.intp]
+    ) -> FoldFits | None:
         """Return fits to all rows and without each fold, whose paths are found together; None where rows are many.
 
         A fold without which there are only two of several classes has no fit here, as it is of another loss.
@@ -235,7 +240,7 @@ class ElasticNet(LinearRegressor):
         return FoldFits(whole, [one if one in fitting else None for one in models[1:]])
 
     @by_blocks
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: RowsLike) -> Any:
         """Return predictions (n,) or (n, K): the mean of the target under the loss; for labels the likeliest one."""
         z = self._outputs(X)
         if _classifies(self):
@@ -245,33 +250,33 @@ class ElasticNet(LinearRegressor):
 
     @available_if(_classifies)
     @by_blocks
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: RowsLike) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         z = self._outputs(X)
         return like_rows(X, z[:, 0] if z.shape[1] == 1 else z)
 
     @available_if(_classifies)
     @by_blocks
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: RowsLike) -> Array:
         """Return the probability of each class, (n, K)."""
         z = self._outputs(X)
         if z.shape[1] == 1:
             return like_rows(X, np.column_stack([Logistic().mean(-z[:, 0]), Logistic().mean(z[:, 0])]))
         return like_rows(X, np.asarray(Softmax().mean(z)))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> float:
         """Return R^2 for rows X (n, D) and y, or for a source; for labels the share predicted.
 
         Of successes and failures, it is R^2 of the shares, weighted by the trials.
         """
         return scored(self, self._accuracy if _classifies(self) else self._determination, X, y, sample_weight)
 
-    def _determination(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def _determination(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike = None) -> float:
         if self.predict(X).ndim == 1 and np.ndim(y) == 2 and np.shape(y)[1] == 2:
             y, sample_weight = shares_of(y, sample_weight)
         return float(RegressorMixin.score(self, X, y, sample_weight))
 
-    def _accuracy(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def _accuracy(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike = None) -> float:
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
     @property
@@ -292,7 +297,7 @@ class ElasticNet(LinearRegressor):
             )
         return absorb(table)
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, loss: Loss) -> tuple[Source, Loss]:
+    def _open(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, loss: Loss) -> tuple[Source, Loss]:
         """Return the rows and the loss; set the columns, and the labels where the targets are labels."""
         for name in ("classes_", "absorbed_"):
             self.__dict__.pop(name, None)
@@ -387,7 +392,7 @@ class ElasticNet(LinearRegressor):
         elif proof.status in (Status.SEPARATED, Status.QUASI_SEPARATED, Status.NO_MINIMUM):
             warn(f"{proof.status}: {proof.advice}", AdalineWarning)
 
-    def _outputs(self, X: Any) -> Array:
+    def _outputs(self, X: RowsLike) -> Array:
         """Return the outputs, (n, K), on the host."""
         check_is_fitted(self, "coef_")
         effects = effects_on(self, X)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, like_rows, to_device_of
+from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, host, is_device, like_rows, to_device_of
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import ClassNamePrefixFeaturesOutMixin, TransformerMixin, joining
 from adaline.fitted import check_is_fitted
 from adaline.input import by_blocks
 from adaline.input.open import refuse_overflow
-from adaline.parameters import COUNT, NONE, AnyOf, Number, OneOf
+from adaline.parameters import COUNT, NONE, AnyOf, Number, one_of
 from adaline.results import Certificate
 from adaline.solvers.least_squares.discriminant import Discriminant, discriminant
 from adaline.solvers.least_squares.factor import EPS, Factor
@@ -22,7 +22,8 @@ from adaline.sums import ClassMoments
 from adaline.systems.families.closed_form import ClosedFormClassifier
 from adaline.systems.families.named import named_system
 
-COVARIANCES = ("within", "identity")
+Scatter = Literal["within", "identity"]
+ThresholdRule = Literal["middle", "prior"]
 EQUAL = "the means of the classes are equal, so that no direction separates them: use another system, or a basis"
 
 
@@ -70,14 +71,14 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
     Lecture S2, Fisher's linear discriminant. One pass over the rows.
     """
 
-    covariance: Annotated[str, OneOf(*COVARIANCES)] = "within"
-    threshold: Annotated[float | str, AnyOf(OneOf("middle", "prior"), Number())] = "middle"
+    covariance: Annotated[Scatter, one_of(Scatter)] = "within"
+    threshold: Annotated[float | ThresholdRule, AnyOf(one_of(ThresholdRule), Number())] = "middle"
     components: Annotated[int | None, AnyOf(NONE, COUNT)] = None
     basis: Any = None
 
     @joining
     @by_blocks
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: RowsLike) -> Array:
         """Return the projections of the rows, about the overall mean, on the directions, (n, r)."""
         check_is_fitted(self, "classes_")
         if not hasattr(self, "directions_"):
@@ -86,7 +87,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         directions = to_device_of(x, self.directions_.T.copy()) if is_device(x) else self.directions_.T
         return like_rows(X, refuse_overflow(host(x @ directions)) - self.directions_ @ self._mean)
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_transform(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Array:
         """Fit, then return the projections of the same rows."""
         return self.fit(X, y, sample_weight).transform(X)
 

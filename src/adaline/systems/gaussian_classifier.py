@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_sparse, like_rows, namespace
+from adaline.arrays import AnyArray, Array, RowsLike, host, is_sparse, like_rows, namespace
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fitted import check_is_fitted
 from adaline.input import by_blocks, generator
@@ -33,7 +33,8 @@ from adaline.systems.families.closed_form import ClosedFormClassifier
 from adaline.systems.families.named import named_system
 from adaline.wording import counted
 
-COVARIANCES = {
+ClassCovariance = Literal["shared", "tied", "full", "diag", "spherical", "identity"]
+COVARIANCES: dict[ClassCovariance, CovarianceForm] = {
     "shared": CovarianceForm.TIED,
     "tied": CovarianceForm.TIED,
     "full": CovarianceForm.FULL,
@@ -107,7 +108,7 @@ class GaussianClassifier(ClosedFormClassifier):
     used_with: ClassVar[UsedWith] = {
         "shrinkage": {"covariance": OneOf(*(name for name in COVARIANCES if name != "identity"))}
     }
-    covariance: Annotated[str, OneOf(*COVARIANCES)] = "shared"
+    covariance: Annotated[ClassCovariance, OneOf(*COVARIANCES)] = "shared"
     priors: Annotated[Any, AnyOf(NONE, Numbers("probabilities in the order of classes_", (1,)))] = None
     shrinkage: Annotated[float, Number(0, 1)] = 0.0
     components: Annotated[int, COUNT] = 1
@@ -115,7 +116,7 @@ class GaussianClassifier(ClosedFormClassifier):
     basis: Any = None
 
     @by_blocks
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: RowsLike) -> Array:
         """Return log posteriors, (n, K)."""
         check_is_fitted(self, "classes_")
         linear = hasattr(self, "coef_") and np.isfinite(host(self.intercept_)).all()
@@ -127,26 +128,26 @@ class GaussianClassifier(ClosedFormClassifier):
             return like_rows(X, np.tile(self._log_priors(), (len(joint), 1)))
         return like_rows(X, joint - scipy.special.logsumexp(joint, axis=1, keepdims=True))
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: RowsLike) -> Array:
         """Return posteriors p(c_k | x) of (5.35), (n, K)."""
         logarithms = self.predict_log_proba(X)
         shares: Array = namespace(logarithms).exp(logarithms)
         return shares
 
     @by_blocks
-    def log_likelihood(self, X: Any) -> Array:
+    def log_likelihood(self, X: RowsLike) -> Array:
         """Return log densities log p(x | c_k) of (5.31), (n, K); singular covariances by pseudo-inverse."""
         return like_rows(X, self._log_densities(X))
 
     @by_blocks
-    def mahalanobis(self, X: Any) -> Array:
+    def mahalanobis(self, X: RowsLike) -> Array:
         """Return (x - mean_k)' Sigma_k^-1 (x - mean_k), the squared length ||x - mean_k||^2 of (5.38), (n, K)."""
         check_is_fitted(self, "classes_")
         if hasattr(self, "_mixtures"):
             raise InvalidParameter("a mixture has no one distance to its class: use log_likelihood")
         return like_rows(X, self._distances(X))
 
-    def _log_densities(self, X: Any) -> Array:
+    def _log_densities(self, X: RowsLike) -> Array:
         """Return log densities (n, K), on the host."""
         check_is_fitted(self, "classes_")
         if hasattr(self, "_mixtures"):
@@ -154,7 +155,7 @@ class GaussianClassifier(ClosedFormClassifier):
         known = self._densities.log_determinants + width_of(self) * np.log(2 * np.pi)
         return np.asarray(-0.5 * (self._distances(X) + known))
 
-    def _distances(self, X: Any) -> Array:
+    def _distances(self, X: RowsLike) -> Array:
         """Return squared distances (n, K), on the host."""
         x = self._read(X)
         x = x.toarray() if is_sparse(x) else host(x)
@@ -179,7 +180,7 @@ class GaussianClassifier(ClosedFormClassifier):
         return out
 
     @by_blocks
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: RowsLike) -> Array:
         """Return log odds (n,) of classes_[1] for two classes; else discriminants (n, K)."""
         if hasattr(self, "coef_") or not hasattr(self, "classes_"):
             return super().decision_function(X)
@@ -426,7 +427,7 @@ def _variances(part: Moments) -> Array:
     return np.asarray(np.exp2(2 * part.exponent) * part.second.diagonal() / part.weight)
 
 
-def densities(x: Any, mixtures: list[Components]) -> Array:
+def densities(x: AnyArray, mixtures: list[Components]) -> Array:
     """Return ln p(x | c_k) of rows, (n, K)."""
     x = x.toarray() if is_sparse(x) else host(x)
     return np.concatenate([log_total(log_joint(x, one)) for one in mixtures], axis=1)

@@ -5,23 +5,23 @@ maximise  sum over rows of weight ln sum_k pi_k N(x; mean_k, Sigma_k)
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from adaline.arrays import Array, host, is_sparse, like_rows
+from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, host, is_sparse, like_rows
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidParameter, InvalidType, warn
 from adaline.estimator import DensityMixin
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, generator, transaction
-from adaline.parameters import COUNT, FLAG, NONE, ZERO_OR_MORE, AnyOf, Numbers, OneOf
+from adaline.parameters import COUNT, FLAG, NONE, ZERO_OR_MORE, AnyOf, Numbers, OneOf, one_of
 from adaline.solvers.clusters.alternate import e_step
-from adaline.solvers.clusters.components import CovarianceForm, Mixture, in_raw_units
-from adaline.solvers.clusters.mixture import STARTS, GivenStart, MixtureOptions, fit_mixture
+from adaline.solvers.clusters.components import CovarianceForm, CovarianceType, Mixture, in_raw_units
+from adaline.solvers.clusters.mixture import GivenStart, MixtureOptions, MixtureStart, fit_mixture
 from adaline.sources import Source
 from adaline.sums import Components, View
 from adaline.sums.mixture import log_joint, log_total
@@ -30,7 +30,7 @@ from adaline.systems.families.unsupervised import UnsupervisedSystem, shaped
 
 
 @named_system
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class GaussianMixture(DensityMixin, UnsupervisedSystem):
     """Mixture of Gaussians: maximises the sum over rows of weight ln sum_k pi_k N(x; mean_k, Sigma_k), by EM.
 
@@ -87,12 +87,13 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
     """
 
     n_components: Annotated[int, COUNT] = 1
-    covariance_type: Annotated[str, OneOf(*(kind.value for kind in CovarianceForm))] = "full"
+    _: KW_ONLY
+    covariance_type: Annotated[CovarianceType, OneOf(*(kind.value for kind in CovarianceForm))] = "full"
     tol: float = 1e-3
     reg_covar: Annotated[float, ZERO_OR_MORE] = 1e-6
     max_iter: int = 100
     n_init: Annotated[int, COUNT] = 1
-    init_params: Annotated[str, OneOf(*STARTS)] = "kmeans"
+    init_params: Annotated[MixtureStart, one_of(MixtureStart)] = "kmeans"
     weights_init: Annotated[Any, AnyOf(NONE, Numbers("K shares that add up to 1", (1,)))] = None
     means_init: Annotated[Any, AnyOf(NONE, Numbers("means (K, D)", (2,)))] = None
     precisions_init: Annotated[Any, AnyOf(NONE, Numbers("inverse covariances", (1, 2, 3)))] = None
@@ -101,7 +102,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
     basis: Any = None
 
     @transaction
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Fit to rows X (n, D), or to a source; y is ignored, weights are frequencies."""
         meter = Meter(X)
         check_parameters(self)
@@ -131,23 +132,23 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
             )
         return self
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[np.intp]:
+    def fit_predict(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> NDArray[np.intp]:
         """Fit, and return the most probable component of each row."""
         return self.fit(X, y, sample_weight).predict(X)
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: RowsLike) -> Array:
         """Return ln p(x) of each row, (n,)."""
         return like_rows(X, self._mapped(X, lambda joint: log_total(joint)[:, 0]))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> float:
         """Return the mean of ln p(x)."""
         return self._mean_log(X, sample_weight)[0]
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: RowsLike) -> Array:
         """Return p(k | x), (n, K)."""
         return like_rows(X, self._mapped(X, lambda joint: np.exp(joint - log_total(joint))))
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: RowsLike) -> NDArray[np.intp]:
         """Return the most probable component of each row, (n,)."""
 
         def best(joint: Array) -> Array:
@@ -155,12 +156,12 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
 
         return like_rows(X, self._mapped(X, best).astype(np.intp))
 
-    def bic(self, X: Any, sample_weight: Any = None) -> float:
+    def bic(self, X: RowsLike, sample_weight: WeightsLike = None) -> float:
         """Return the Bayesian information criterion, -2 ln L + p ln n: less is better."""
         mean, n = self._mean_log(X, sample_weight)
         return -2 * n * mean + self._parameters() * float(np.log(n))
 
-    def aic(self, X: Any, sample_weight: Any = None) -> float:
+    def aic(self, X: RowsLike, sample_weight: WeightsLike = None) -> float:
         """Return Akaike's information criterion, -2 ln L + 2 p: less is better."""
         mean, n = self._mean_log(X, sample_weight)
         return -2 * n * mean + 2 * self._parameters()
@@ -188,17 +189,17 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         with np.errstate(divide="ignore"):
             return Components(np.log(self.weights_), self.means_, factors, View(np.ones(d), np.zeros(d)))
 
-    def _open(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
+    def _open(self, X: RowsLike, sample_weight: WeightsLike, *, reset: bool) -> Source:
         if is_sparse(X):
             raise InvalidType("Sparse data was passed, and densities have no zeros to leave out: give X.toarray()")
         return super()._open(X, sample_weight, reset=reset)
 
-    def _mapped(self, X: Any, function: Any) -> Array:
+    def _mapped(self, X: RowsLike, function: Any) -> Array:
         """Return function(ln pi_k N(x; mean_k, Sigma_k)) of rows X, from an array (n, K) for each block."""
         components = self._components()
         return self._over(X, lambda block: np.asarray(function(host(log_joint(block.gathered().x, components)))))
 
-    def _mean_log(self, X: Any, sample_weight: Any) -> tuple[float, float]:
+    def _mean_log(self, X: RowsLike, sample_weight: WeightsLike) -> tuple[float, float]:
         """Return the mean of ln p(x) of rows X, and their weight; of streamed rows, from sums."""
         components, kind = self._components(), self._kind()
         if isinstance(X, Source) and (source := self._open(X, sample_weight, reset=False)).streamed:

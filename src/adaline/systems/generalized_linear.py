@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, like_rows
+from adaline.activations import Activation, ActivationName
+from adaline.arrays import (
+    Array,
+    GroupsLike,
+    HypothesisLike,
+    OffsetsLike,
+    RowsLike,
+    TargetsLike,
+    WeightsLike,
+    host,
+    is_device,
+    like_rows,
+)
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
@@ -26,7 +38,7 @@ from adaline.fits.linear_machine import (
     with_family,
 )
 from adaline.fits.stochastic import walk_rows
-from adaline.fitted import check_is_fitted
+from adaline.fitted import AnySystem, check_is_fitted
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
 from adaline.inference.effects import MeanModel, likelihood_means, linked_means
@@ -49,9 +61,10 @@ from adaline.input.coded import (
 )
 from adaline.input.first_pass import FirstPass, first_pass
 from adaline.input.open import open_rows, read_finite, read_offset, read_targets, refuse_overflow
-from adaline.links import LINK, name_of
+from adaline.links import LINK, Link, LinkName, name_of
 from adaline.losses import FAMILIES, Composed, Logistic, Loss, NegativeBinomial, Offset, loss_of
-from adaline.losses.registry import ACTIVATION, LOSS
+from adaline.losses.families import Family
+from adaline.losses.registry import ACTIVATION, LOSS, LossName
 from adaline.parameters import (
     BATCH_RATE,
     COUNT,
@@ -66,10 +79,11 @@ from adaline.parameters import (
     Numbers,
     OneOf,
     UsedWith,
+    one_of,
 )
 from adaline.penalties import RidgePenalty
 from adaline.results import CONSTANT, EXPLAINED, Certificate, Status, changed, combine_certificates, without_constants
-from adaline.scans.schedules import SCHEDULE
+from adaline.scans.schedules import SCHEDULE, Decay
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.least_squares.descent import read_init
@@ -93,7 +107,8 @@ if TYPE_CHECKING:  # tables are slow to import
 
 TOLERANCE = {"gradient": 1e-8, "stochastic": 1e-4}
 PRECISE = 1e-10
-SOLVERS = ("auto", "newton", "lbfgs", "newton-cg", "gradient", "stochastic")
+MachineSolver = Literal["auto", "newton", "lbfgs", "newton-cg", "gradient", "stochastic"]
+DispersionRule = Literal["pearson", "deviance"]
 OF_MACHINES = ("auto", "lbfgs", "gradient", "stochastic")
 NEAR = (Status.SOLVED, Status.ILL_CONDITIONED, Status.RANK_DEFICIENT)  # start fits of nearly the same rows
 SEPARATED = (
@@ -103,7 +118,7 @@ SEPARATED = (
 
 
 @named_system
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class GeneralizedLinear(NearFits, LinearRegressor):
     """Generalized linear machine: minimises sum of weight x loss(z, t) + penalty/2 ||w||^2 + l1 |w|, w0 free.
 
@@ -198,20 +213,21 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         **{name: {"solver": OneOf("gradient", "stochastic")} for name in ("rate", "stop_error")},
         **{name: {"solver": OneOf("stochastic")} for name in ("schedule", "shuffle")},
     }
-    loss: Annotated[Any, LOSS] = "squared"
-    link: Annotated[Any, LINK] = None
-    activation: Annotated[Any, ACTIVATION] = None
+    loss: Annotated[LossName | Loss | Family, LOSS] = "squared"
+    _: KW_ONLY
+    link: Annotated[LinkName | Link | None, LINK] = None
+    activation: Annotated[ActivationName | Activation | None, ACTIVATION] = None
     machine: Annotated[Any, AnyOf(NONE, MACHINE)] = None
     penalty: Annotated[float, ZERO_OR_MORE] = 0.0
     l1: Annotated[float, ZERO_OR_MORE] = 0.0
-    dispersion: Annotated[Any, AnyOf(NONE, OneOf("pearson", "deviance"), POSITIVE)] = None
-    solver: Annotated[str, OneOf(*SOLVERS)] = "auto"
+    dispersion: Annotated[float | DispersionRule | None, AnyOf(NONE, one_of(DispersionRule), POSITIVE)] = None
+    solver: Annotated[MachineSolver, one_of(MachineSolver)] = "auto"
     tol: Annotated[float | None, AnyOf(NONE, ZERO_OR_MORE)] = None
     fit_intercept: Annotated[bool, FLAG] = True
     init: Annotated[Any, AnyOf(NONE, Numbers("weights, intercept first, or those of a machine", range(1, 9)))] = None
     warm_start: Annotated[bool, FLAG] = False
-    rate: Annotated[Any, BATCH_RATE] = "auto"
-    schedule: Annotated[Any, SCHEDULE] = "constant"
+    rate: Annotated[Literal["auto"] | Any, BATCH_RATE] = "auto"
+    schedule: Annotated[Decay, SCHEDULE] = "constant"
     epochs: Annotated[int, COUNT] = 200
     stop_error: Annotated[float | None, AnyOf(NONE, Number())] = None
     shuffle: Annotated[bool, FLAG] = False
@@ -219,7 +235,14 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     basis: Annotated[Any, BASIS] = None
 
     @transaction
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None, exposure: Any = None) -> Self:
+    def fit(
+        self,
+        X: RowsLike,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
+    ) -> Self:
         """Fit to rows X (n, D) and targets y (n,) or (n, K), or to a source; weights are frequencies.
 
         An offset (n,) is a known part of the output of each row, z = w'x + w0 + offset, and (n, K) one of each output;
@@ -229,14 +252,20 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         return self._fit(X, y, sample_weight, None, offset, exposure)
 
     @transaction
-    def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self:
+    def _fit_near(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, model: Self) -> Self:
         """Fit as `fit` does, starting from a model of nearly the same rows where that helps."""
         solved = self.machine is None and model.certificate_.status in NEAR
         near = theta_of(model) if solved else None
         return self._fit(X, y, sample_weight, near)
 
     def _fit(
-        self, X: Any, y: Any, sample_weight: Any, near: Array | None, offset: Any = None, exposure: Any = None
+        self,
+        X: RowsLike,
+        y: TargetsLike,
+        sample_weight: WeightsLike,
+        near: Array | None,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
     ) -> Self:
         meter = Meter(X)
         check_parameters(self)
@@ -315,20 +344,30 @@ class GeneralizedLinear(NearFits, LinearRegressor):
 
     @overload
     def predict(
-        self, X: Any, offset: Any = None, exposure: Any = None, interval: None = None, level: float = 0.95
+        self,
+        X: RowsLike,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
+        interval: None = None,
+        level: float = 0.95,
     ) -> Array: ...
     @overload
     def predict(
         self,
-        X: Any,
-        offset: Any = None,
-        exposure: Any = None,
+        X: RowsLike,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
         *,
         interval: Literal["confidence", "prediction"],
         level: float = 0.95,
     ) -> Interval: ...
     def predict(
-        self, X: Any, offset: Any = None, exposure: Any = None, interval: str | None = None, level: float = 0.95
+        self,
+        X: RowsLike,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
+        interval: str | None = None,
+        level: float = 0.95,
     ) -> Array | Interval:
         """Return predictions (n,) or (n, K): g(z), or the mean of t under the loss; softmax: probabilities.
 
@@ -342,7 +381,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         y = refuse_overflow(self._refuse_outside(z, self._loss().mean(z)))
         return like_rows(X, np.asarray(y[:, 0] if self._flat else y))
 
-    def _interval(self, X: Any, offset: Any, exposure: Any, interval: str, level: float) -> Interval:
+    def _interval(
+        self, X: RowsLike, offset: OffsetsLike, exposure: OffsetsLike, interval: str, level: float
+    ) -> Interval:
         INTERVAL.check("interval", interval)
         LEVEL.check("level", level)
         refuse_absorbed(self, "intervals of predictions")
@@ -366,18 +407,23 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         )
 
     @by_blocks
-    def _output_errors(self, X: Any) -> OutputErrors:
+    def _output_errors(self, X: RowsLike) -> OutputErrors:
         x = read_finite(self, X)
         return output_errors(self._fits, dense(host(x) if is_device(x) else x))
 
     @available_if(lambda system: _has_outputs_of_its_own(system))
-    def decision_function(self, X: Any, offset: Any = None, exposure: Any = None) -> Array:
+    def decision_function(self, X: RowsLike, offset: OffsetsLike = None, exposure: OffsetsLike = None) -> Array:
         """Return the outputs z, (n,) or (n, K), where predictions are made of them and are not z itself."""
         z = refuse_overflow(self._shifted(X, offset, exposure))
         return like_rows(X, z[:, 0] if self._flat else z)
 
     def score(
-        self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None, exposure: Any = None
+        self,
+        X: RowsLike,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
     ) -> float:
         """Return R^2 of the predictions; softmax: of the probabilities, with 1 for a row's own class and 0 else.
 
@@ -408,15 +454,15 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         self,
         level: float = 0.95,
         errors: str = "classical",
-        X: Any = None,
-        y: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
+        X: RowsLike = None,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        groups: GroupsLike = None,
         lags: int | None = None,
         distribution: str | None = None,
         interval: str = "wald",
-        offset: Any = None,
-        exposure: Any = None,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
     ) -> FamilySummary:
         """Return coefficients with standard errors, z or t, p and intervals, deviance, dispersion, AIC and the like.
 
@@ -484,17 +530,17 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     @available_if(lambda system: _has_likelihood(system))
     def test(
         self,
-        hypothesis: Any,
+        hypothesis: HypothesisLike,
         value: Any = 0.0,
         errors: str = "classical",
-        X: Any = None,
-        y: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
+        X: RowsLike = None,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        groups: GroupsLike = None,
         lags: int | None = None,
         distribution: str | None = None,
-        offset: Any = None,
-        exposure: Any = None,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
     ) -> HypothesisTest:
         """Test linear hypotheses about the coefficients, by Wald's F, or chi-squared where the dispersion is given.
 
@@ -523,7 +569,12 @@ class GeneralizedLinear(NearFits, LinearRegressor):
 
     @available_if(lambda system: _has_likelihood(system))
     def influence(
-        self, X: Any, y: Any = None, sample_weight: Any = None, offset: Any = None, exposure: Any = None
+        self,
+        X: RowsLike,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
     ) -> LikelihoodInfluence:
         """Return what each row does to the fit: leverage, residuals, Cook's distance, DFFITS, DFBETAS (one target).
 
@@ -562,7 +613,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         losses *= len(fits) // len(losses)
         return [Offset(loss) for loss in losses] if self.__dict__.get("_with_offset") else losses
 
-    def _same_rows(self, X: Any, y: Any, sample_weight: Any, offset: Any, exposure: Any) -> list[Source]:
+    def _same_rows(
+        self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, offset: OffsetsLike, exposure: OffsetsLike
+    ) -> list[Source]:
         """Return rows given again, for each fit those of its targets; refuse others than the model could have."""
         source = open_rows(self, X, y, sample_weight, reset=False, offset=offset, exposure=exposure).source
         if bool(source.offset) != bool(self.__dict__.get("_with_offset")):
@@ -714,7 +767,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         """Return the loss of a row without its offset."""
         return loss_of(self.loss, self.activation, self.link)
 
-    def _refuse_exposure(self, exposure: Any) -> None:
+    def _refuse_exposure(self, exposure: OffsetsLike) -> None:
         """Refuse an exposure where a mean does not grow in proportion to it; own machines and activations may do."""
         if exposure is None or self.machine is not None or self.activation is not None:
             return
@@ -722,7 +775,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         if linked is None or name_of(linked.link) != "log":
             raise InvalidParameter("exposure is the logarithm's offset: it needs link='log'; give offset= instead")
 
-    def _shifted(self, X: Any, offset: Any, exposure: Any) -> Array:
+    def _shifted(self, X: RowsLike, offset: OffsetsLike, exposure: OffsetsLike) -> Array:
         """Return z of rows with their offsets, (n, K)."""
         self._refuse_exposure(exposure)
         z = self._outputs(X)
@@ -742,7 +795,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         return z if known is None else z + known
 
     @by_blocks
-    def _outputs(self, X: Any) -> Array:
+    def _outputs(self, X: RowsLike) -> Array:
         """Return z of rows, (n, K), on the host, without offsets."""
         check_is_fitted(self, "certificate_")
         x = read_finite(self, X)
@@ -779,7 +832,7 @@ def with_absorbed(fit: LikelihoodFit, source: AbsorbedSource) -> LikelihoodFit:
     )
 
 
-def _read_loss(system: Any) -> Loss:
+def _read_loss(system: AnySystem) -> Loss:
     """Return the loss of a system; refuse constructor arguments that mean nothing."""
     loss = loss_of(system.loss, system.activation, system.link)
     if system.machine is not None:
@@ -815,7 +868,7 @@ def _shape_of(loss: Loss) -> Any:
     return None if likelihood is None else getattr(likelihood.family, "shape", None)
 
 
-def _has_likelihood(system: Any) -> bool:
+def _has_likelihood(system: AnySystem) -> bool:
     """Whether the machine is linear and its loss a likelihood; say what to do where it is not."""
     if system.machine is None and system.solver != "stochastic" and system._loss().linked is not None:
         return True
@@ -826,7 +879,7 @@ def _has_likelihood(system: Any) -> bool:
     )
 
 
-def _has_outputs_of_its_own(system: Any) -> bool:
+def _has_outputs_of_its_own(system: AnySystem) -> bool:
     """Whether predictions are not the outputs themselves; a plain regressor has no decision_function."""
     loss = loss_of(system.loss, system.activation, system.link)
     return isinstance(loss, Composed) or loss.response != "identity"

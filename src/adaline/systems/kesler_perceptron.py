@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from adaline.arrays import Array, copy_at_once
 from adaline.fits.mixing import measure_rivals, run_mixed
 from adaline.fits.online import OnlineResult, explain_mistakes, run_corrections
-from adaline.parameters import POSITIVE
+from adaline.parameters import POSITIVE, ClassWeight
 from adaline.scans import KeslerRule, Scan
+from adaline.scans.schedules import Decay
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.systems.families.named import named_system
@@ -86,16 +87,16 @@ class KeslerPerceptron(OnlineClassifier):
     _ends_clean = True
 
     rate: Annotated[float, POSITIVE] = 1.0
-    schedule: Any = "constant"
+    schedule: Decay = "constant"
     fit_intercept: bool = True
-    init: Any = None
+    init: Literal["random"] | Any = None
     epochs: int = 1000
     tol: float = 0.0
     shuffle: bool = False
     random_state: Any = 0
     warm_start: bool = False
     standardize: bool = False
-    class_weight: Any = None
+    class_weight: ClassWeight = None
     basis: Any = None
     mixing: int | None = None
 

@@ -5,14 +5,14 @@ minimise over centres  sum over rows of weight ||x - c_k||^2,   k the nearest ce
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, beside, host, like_rows, namespace
+from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, beside, host, like_rows, namespace
 from adaline.construction import check_parameters
 from adaline.estimator import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, joining
 from adaline.fitted import check_is_fitted
@@ -28,12 +28,13 @@ from adaline.sums.objective import on_device_of
 from adaline.systems.families.named import named_system
 from adaline.systems.families.unsupervised import UnsupervisedSystem, shaped
 
+ClusterStart = Literal["k-means++", "random"]
 STARTS = {"k-means++": k_means_plus_plus, "random": random_rows}
 LOCAL = "first centres are drawn from the rows, so that weighted rows lead to another local optimum than repeated ones"
 
 
 @named_system
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, UnsupervisedSystem):
     """K-means: minimises the sum over rows of weight ||x - c_k||^2, k the nearest centre of the row.
 
@@ -88,15 +89,16 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     )
     """Checks of scikit-learn that cannot pass, each with its reason."""
     n_clusters: Annotated[int, COUNT] = 8
-    init: Annotated[Any, AnyOf(OneOf(*STARTS), Numbers("centres (K, D)", (2,)))] = "k-means++"
-    n_init: Annotated[int | str, AnyOf(AUTO, COUNT)] = "auto"
+    _: KW_ONLY
+    init: Annotated[ClusterStart | Any, AnyOf(OneOf(*STARTS), Numbers("centres (K, D)", (2,)))] = "k-means++"
+    n_init: Annotated[int | Literal["auto"], AnyOf(AUTO, COUNT)] = "auto"
     max_iter: int = 300
     tol: float = 1e-4
     random_state: Any = 0
     basis: Any = None
 
     @transaction
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Find the centres of rows X (n, D), or of a source; y is ignored, weights are frequencies."""
         meter = Meter(X)
         check_parameters(self)
@@ -149,21 +151,21 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_rows"}
 
-    def predict(self, X: Any) -> NDArray[np.int32]:
+    def predict(self, X: RowsLike) -> NDArray[np.int32]:
         """Return the index of the nearest centre of each row, (n,)."""
         check_is_fitted(self, "cluster_centers_")
         centres = self._centres()
         return like_rows(X, self._over(X, lambda block: nearest(block, centres))[:, 0].astype(np.int32))
 
     @joining
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: RowsLike) -> Array:
         """Return the distances to all centres, (n, K)."""
         check_is_fitted(self, "cluster_centers_")
         centres = self._centres()
         unit = centres.view.scale[0]
         return like_rows(X, self._over(X, lambda block: np.sqrt(host(distances(block.gathered(), centres))) / unit))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> float:
         """Return minus the error of rows, so that more is better."""
         check_is_fitted(self, "cluster_centers_")
         source, centres = self._open(X, sample_weight, reset=False), self._centres()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from adaline.errors import InvalidData, SumsMissing
 from adaline.fits.ridge_folds import RidgeFolds
 from adaline.input.basis import columns_of
 from adaline.input.labels import Labels
-from adaline.parameters import AUTO, FLAG, NONE, PENALTY, AnyOf, Number, OneOf, UsedWith, WholeNumber
+from adaline.parameters import AUTO, FLAG, NONE, PENALTY, AnyOf, Number, OneOf, UsedWith, WholeNumber, one_of
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate
 from adaline.solvers.least_squares.choose import is_wide, solve_least_squares, solve_wide
@@ -27,7 +27,8 @@ from adaline.systems.families.named import named_system
 from adaline.systems.families.weights import column_notes, warn_of_dependence
 from adaline.systems.ridge import ScoringCheck, eigenbasis, spread_of
 
-CODINGS = ("one-of-k", "signed", "fisher")
+TargetCoding = Literal["one-of-k", "signed", "fisher"]
+FoldCriterion = Literal["gcv", "folds"]
 
 
 @named_system
@@ -79,14 +80,14 @@ class LeastSquaresClassifier(ClosedFormClassifier):
     Lectures S2 and S3, least-squares classifiers; S1 and S4, classification by regression. Passes as LinearRegression.
     """
 
-    coding: Annotated[str, OneOf(*CODINGS)] = "one-of-k"
+    coding: Annotated[TargetCoding, one_of(TargetCoding)] = "one-of-k"
     threshold: Annotated[float, Number()] = 0.0
     used_with: ClassVar[UsedWith] = {
         "criterion": {"penalty": AUTO},
         **{name: {"criterion": OneOf("folds")} for name in ("folds", "scoring")},
     }
-    penalty: Annotated[float | str, PENALTY] = 0.0
-    criterion: Annotated[str, OneOf("gcv", "folds")] = "gcv"
+    penalty: Annotated[float | Literal["auto"], PENALTY] = 0.0
+    criterion: Annotated[FoldCriterion, one_of(FoldCriterion)] = "gcv"
     folds: Annotated[int, WholeNumber(2)] = 5
     scoring: Annotated[Any, AnyOf(NONE, ScoringCheck())] = None
     fit_intercept: Annotated[bool, FLAG] = True

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from adaline.errors import ConvergenceWarning, InvalidParameter, warn
+from adaline.inference.sample import WeightKind
 from adaline.parameters import (
     BATCH_RATE,
     COUNT,
@@ -17,11 +18,12 @@ from adaline.parameters import (
     Number,
     OneOf,
     UsedWith,
+    one_of,
 )
 from adaline.penalties import no_penalty
 from adaline.results import Status
 from adaline.solvers.least_squares import descent
-from adaline.solvers.least_squares.choose import SOLVERS, gram_fits, is_wide, solve_least_squares, solve_wide
+from adaline.solvers.least_squares.choose import LeastSquaresSolver, gram_fits, is_wide, solve_least_squares, solve_wide
 from adaline.solvers.least_squares.direct import solve_sums
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
@@ -33,7 +35,7 @@ from adaline.systems.families.named import named_system
 if TYPE_CHECKING:  # tables are slow to import
     from adaline.sources import TableSource
 
-RANKS = ("minimum-norm", "drop")
+RankRule = Literal["minimum-norm", "drop"]
 
 
 @named_system
@@ -103,15 +105,15 @@ class LinearRegression(LinearSystem):
     used_with: ClassVar[UsedWith] = {
         name: {"solver": OneOf("gradient")} for name in ("rate", "init", "tol", "stop_error", "epochs")
     }
-    solver: Annotated[str, OneOf(*SOLVERS)] = "auto"
-    rate: Annotated[Any, BATCH_RATE] = "auto"
+    solver: Annotated[LeastSquaresSolver, one_of(LeastSquaresSolver)] = "auto"
+    rate: Annotated[Literal["auto"] | Any, BATCH_RATE] = "auto"
     init: Annotated[Any, AnyOf(NONE, FIRST_WEIGHTS)] = None
     tol: Annotated[float, ZERO_OR_MORE] = 1e-10
     stop_error: Annotated[float | None, AnyOf(NONE, Number())] = None
     epochs: Annotated[int, COUNT] = 100_000
-    rank: Annotated[str, OneOf(*RANKS)] = "minimum-norm"
+    rank: Annotated[RankRule, one_of(RankRule)] = "minimum-norm"
     positive: Annotated[bool, FLAG] = False
-    weights: str = "frequency"
+    weights: WeightKind = "frequency"
     basis: Any = None
 
     def _check_together(self) -> None:

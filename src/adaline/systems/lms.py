@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from adaline.arrays import Array, like_rows
+from adaline.arrays import Array, RowLike, RowsLike, TargetLike, TargetsLike, WeightsLike, like_rows
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData
 from adaline.estimator import MultiOutputMixin, RegressorMixin
@@ -21,6 +21,7 @@ from adaline.locks import lock_of
 from adaline.losses import Squared
 from adaline.parameters import NONE, POSITIVE, UsedWith
 from adaline.scans import LMSRule, Scan
+from adaline.scans.schedules import Decay
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.sources.views import in_memory
@@ -93,10 +94,10 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         "epochs": {"mixing": NONE},
         "shuffle": {"mixing": NONE},
     }
-    rate: float | str = "auto"
-    schedule: Any = "constant"
+    rate: float | Literal["auto"] = "auto"
+    schedule: Decay = "constant"
     fit_intercept: bool = True
-    init: Any = None
+    init: Literal["random"] | Any = None
     epochs: int = 20
     tol: float = 1e-4
     shuffle: bool = False
@@ -106,7 +107,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     mixing: int | None = None
 
     @transaction
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Fit to rows X (n, D) and targets y (n,) or (n, K), or to a source, for up to `epochs` epochs.
 
         A weight multiplies the rate of its row's step. With `warm_start` learning continues from the present weights.
@@ -120,7 +121,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         return self
 
     @transaction
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Go over more rows once, in their order; rows in chunks give the same bits as all at once."""
         meter = Meter(X)
         check_parameters(self)
@@ -132,7 +133,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         self._learn(source, meter, goes_on=goes_on, once=True)
         return self
 
-    def learn_one(self, x: Any, y: Any) -> Self:
+    def learn_one(self, x: RowLike, y: TargetLike) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; y a number, or an array of K."""
         try:
             if self._scan._native.take(x, y):  # at once, from the second row on
@@ -146,17 +147,17 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
             self._learn_row(x, self._target(y))
         return self
 
-    def predict_one(self, x: Any) -> Any:
+    def predict_one(self, x: RowLike) -> TargetLike:
         """Return the prediction for one row: a number, or an array of K."""
         state, z = self._still_outputs(x)
         return float(z[0]) if state["_flat"] else z
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> float:
         """Return R^2 for rows X (n, D) and y, or for a source."""
         return scored(self, super().score, X, y, sample_weight)
 
     @by_blocks
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: RowsLike) -> Array:
         """Return predictions (n,) or (n, K)."""
         values = self._outputs(X)
         return like_rows(X, values[:, 0] if self._flat else values)
@@ -183,7 +184,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
             return run_mixed(source, scan, options, options.mixing, measure_loss(Squared()), "LinearRegression")
         return run_lms(source, scan, options, self.rate, self.schedule)
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, goes_on: bool) -> Source:
+    def _open(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, goes_on: bool) -> Source:
         """Return the rows as a source; refuse another number of targets than the model was begun with."""
         opened = open_rows(self, X, y, sample_weight, reset=not goes_on)
         set_columns(self, opened.columns)
@@ -193,7 +194,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
             raise InvalidData(f"y has {counted(targets, 'target')}, but LMS was fitted to {len(self._scan.theta)}")
         return source
 
-    def _target(self, y: Any) -> Any:
+    def _target(self, y: TargetsLike) -> Any:
         """Return one row's target as a number, or as K numbers; refuse what is not finite."""
         try:
             if np.iscomplexobj(y):

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, overload
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_sparse, like_rows, namespace
+from adaline.arrays import (
+    AnyArray,
+    Array,
+    GroupsLike,
+    HypothesisLike,
+    LabelsLike,
+    RowLike,
+    RowsLike,
+    TargetLike,
+    TargetsLike,
+    WeightsLike,
+    host,
+    is_sparse,
+    like_rows,
+    namespace,
+)
 from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters
@@ -24,7 +39,7 @@ from adaline.fits.linear_machine import (
 )
 from adaline.fits.penalty_path import PenaltyPath, cross_validated, has_matrices, held_out_paths
 from adaline.fits.separation import Separation
-from adaline.fitted import check_is_fitted
+from adaline.fitted import AnyModel, check_is_fitted
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
 from adaline.inference.effects import MeanModel, likelihood_means, logistic_means, softmax_means
@@ -62,15 +77,17 @@ from adaline.parameters import (
     POSITIVE,
     ZERO_OR_MORE,
     AnyOf,
+    ClassWeight,
     OneOf,
     UsedWith,
     WholeNumber,
+    one_of,
 )
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, combine_certificates, without_constants
 from adaline.scans.base import first_theta
 from adaline.solvers.least_squares.dependence import named, say_dependent
-from adaline.solvers.smooth.choose import SMOOTH_SOLVERS
+from adaline.solvers.smooth.choose import SmoothSolver
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.problem import Problem, build_problem, column_spread
 from adaline.sources import Source
@@ -93,7 +110,8 @@ from adaline.systems.families.online_logistic import (
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta, theta_of
 
-SCHEMES = ("softmax", "one-vs-rest", "one-vs-one")
+ClassScheme = Literal["softmax", "one-vs-rest", "one-vs-one"]
+LogisticSolver = Literal[SmoothSolver, "online"]
 MOST_PAIRED = 10  # folds up to which paths are found without every two of them: a machine for each pair
 OF_A_SCAN = ("_scan", "_result", "_names", "_targets")
 """What an online fit sets beside `classes_`."""
@@ -104,7 +122,7 @@ OF_A_MAXIMUM = (
 """What a fit by another solver sets, which would hide what a scan shows."""
 
 
-def _is_online(model: Any) -> bool:
+def _is_online(model: AnyModel) -> bool:
     return bool(model.solver == SOLVER)
 
 
@@ -202,14 +220,14 @@ class LogisticRegression(NearFits, LinearClassifier):
         "folds": {"penalty": AUTO},
         "standardize": {"penalty": AnyOf(AUTO, POSITIVE), "l1": POSITIVE},
     }
-    penalty: Annotated[float | str, PENALTY] = 0.0
+    penalty: Annotated[float | Literal["auto"], PENALTY] = 0.0
     l1: Annotated[float, ZERO_OR_MORE] = 0.0
-    scheme: Annotated[str, OneOf(*SCHEMES)] = "softmax"
-    solver: Annotated[str, OneOf(*SMOOTH_SOLVERS, SOLVER)] = "auto"
+    scheme: Annotated[ClassScheme, one_of(ClassScheme)] = "softmax"
+    solver: Annotated[LogisticSolver, OneOf(*get_args(SmoothSolver), SOLVER)] = "auto"
     tol: Annotated[float, ZERO_OR_MORE] = 1e-10
     standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
     fit_intercept: Annotated[bool, FLAG] = True
-    class_weight: Annotated[Any, CLASS_WEIGHT] = None
+    class_weight: Annotated[ClassWeight, CLASS_WEIGHT] = None
     init: Annotated[Any, AnyOf(NONE, FIRST_WEIGHTS)] = None
     warm_start: Annotated[bool, FLAG] = False
     folds: Annotated[int, WholeNumber(2)] = 5
@@ -219,14 +237,16 @@ class LogisticRegression(NearFits, LinearClassifier):
     basis: Annotated[Any, BASIS] = None
 
     @transaction
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies, online sizes of steps."""
         self._fit(X, y, sample_weight, None)
         return self
 
     @available_if(_is_online)
     @transaction
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: RowsLike, y: TargetsLike = None, classes: LabelsLike = None, sample_weight: WeightsLike = None
+    ) -> Self:
         """Online: go over more rows once, in their order; rows in chunks give the same bits as all at once.
 
         The first call must know all classes: from its rows, or from `classes`. A model that another solver has fitted
@@ -236,7 +256,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         return self
 
     @available_if(_is_online)
-    def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
+    def learn_one(self, x: RowLike, y: TargetLike, classes: LabelsLike = None) -> Self:
         """Online: learn from one row, an array (D,) or a dict by column names, whose new keys are new columns.
 
         A new model, or one that another solver has fitted, begins here, at zero or `init`, and must know its classes:
@@ -277,7 +297,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         return self
 
     @available_if(_is_online)
-    def predict_one(self, x: Any) -> Any:
+    def predict_one(self, x: RowLike) -> TargetLike:
         """Online: return the label of one row, an array (D,) or a dict; keys that are new count nothing."""
         check_is_fitted(self, "_scan")
         still = snapshot(self)
@@ -290,7 +310,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         return 2**25 if self.penalty == "auto" else 2**27
 
     @transaction
-    def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self | None:
+    def _fit_near(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, model: Self) -> Self | None:
         """Fit as `fit` does, starting from a model of nearly the same rows, in its metric, where that helps.
 
         None where a class has no weight here: without its rows there is one class less.
@@ -299,9 +319,9 @@ class LogisticRegression(NearFits, LinearClassifier):
 
     def _fit_folds(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
+        X: RowsLike,
+        y: TargetsLike,
+        sample_weight: WeightsLike,
         fold: NDArray[np.intp],
         shared: dict[Any, Any],
         filled_for: FoldFilling | None = None,
@@ -322,11 +342,13 @@ class LogisticRegression(NearFits, LinearClassifier):
         return FoldFits(model, [clone(self)._fit_along(*one, model, path) for one, path in fits])
 
     @transaction
-    def _fit_along(self, X: Any, y: Any, sample_weight: Any, model: Self | None, path: PenaltyPath) -> Self | None:
+    def _fit_along(
+        self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, model: Self | None, path: PenaltyPath
+    ) -> Self | None:
         return self._fit(X, y, sample_weight, model, path)
 
     def _paths(
-        self, X: Any, y: Any, sample_weight: Any, fold: NDArray[np.int64]
+        self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, fold: NDArray[np.int64]
     ) -> tuple[PenaltyPath, list[PenaltyPath]] | None:
         """Return the paths of penalties of all rows and without each fold, from the same passes.
 
@@ -360,7 +382,12 @@ class LogisticRegression(NearFits, LinearClassifier):
         return cross_validated(problem, units[0], constants.theta, constants.loss, fold), each
 
     def _fit(
-        self, X: Any, y: Any, sample_weight: Any, model: Self | None, path: PenaltyPath | None = None
+        self,
+        X: RowsLike,
+        y: TargetsLike,
+        sample_weight: WeightsLike,
+        model: Self | None,
+        path: PenaltyPath | None = None,
     ) -> Self | None:
         """Fit; None where the model to start from is of all classes, and one of them has no weight here."""
         if self.solver == SOLVER:
@@ -385,7 +412,9 @@ class LogisticRegression(NearFits, LinearClassifier):
         self._warn()
         return self
 
-    def _fit_online(self, X: Any, y: Any, sample_weight: Any, classes: Any, *, once: bool, goes_on: bool) -> None:
+    def _fit_online(
+        self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, classes: LabelsLike, *, once: bool, goes_on: bool
+    ) -> None:
         """Learn from rows in their order, for `epochs` epochs or `once`; `goes_on` with the scan that there is."""
         meter = Meter(X)
         check_parameters(self)
@@ -397,7 +426,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         self._take_online(learn_rows(self, given, before, classes, once, meter))
 
     @transaction
-    def _begin_online(self, x: Any, y: Any, classes: Any) -> None:
+    def _begin_online(self, x: AnyArray, y: TargetsLike, classes: LabelsLike) -> None:
         """Start a new model with its first row and label."""
         check_parameters(self)
         online = OnlineLogistic.of_first_row(self, x, y, classes).with_row(x, y, None, None, self.class_weight)
@@ -443,7 +472,7 @@ class LogisticRegression(NearFits, LinearClassifier):
             return {**state, **own}
 
     @by_blocks
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: RowsLike) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         z = self._outputs(X)
         k = len(self.classes_)
@@ -454,10 +483,10 @@ class LogisticRegression(NearFits, LinearClassifier):
         return like_rows(X, z[:, 0] if z.shape[1] == 1 else z)
 
     @overload
-    def predict(self, X: Any, interval: None = None, level: float = 0.95) -> Labels: ...
+    def predict(self, X: RowsLike, interval: None = None, level: float = 0.95) -> Labels: ...
     @overload
-    def predict(self, X: Any, interval: Literal["confidence"], level: float = 0.95) -> Interval: ...
-    def predict(self, X: Any, interval: str | None = None, level: float = 0.95) -> Labels | Interval:
+    def predict(self, X: RowsLike, interval: Literal["confidence"], level: float = 0.95) -> Interval: ...
+    def predict(self, X: RowsLike, interval: str | None = None, level: float = 0.95) -> Labels | Interval:
         """Return the most probable label of each row; with interval="confidence" probabilities and their intervals.
 
         These are a named tuple (prediction, lower, upper), each (n,), of P(classes_[1]), or (n, K) with K > 2 classes.
@@ -469,7 +498,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         return self._mean_interval(X, level)
 
     @by_blocks
-    def _mean_interval(self, X: Any, level: float) -> Interval:
+    def _mean_interval(self, X: RowsLike, level: float) -> Interval:
         fit = self._one_fit("predict(interval=...)")
         if fit.coupled and len(self._fitted_classes()) < len(self.classes_):
             raise InvalidParameter("no intervals: some classes have no rows")
@@ -477,7 +506,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         return mean_interval(fit, x.toarray() if is_sparse(x) else host(x), level)
 
     @by_blocks
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: RowsLike) -> Array:
         """Return the probability of each class, (n, K); of several machines made to add up."""
         z = self._outputs(X)
         if z.shape[1] == 1:
@@ -491,7 +520,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         return like_rows(X, each / np.maximum(each.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
     @by_blocks
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: RowsLike) -> Array:
         """Return the logarithms of the probabilities, (n, K)."""
         z = host(self._outputs(X))
         if z.shape[1] == 1:
@@ -509,10 +538,10 @@ class LogisticRegression(NearFits, LinearClassifier):
         level: float = 0.95,
         reference: Any = None,
         errors: str = "classical",
-        X: Any = None,
-        y: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
+        X: RowsLike = None,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        groups: GroupsLike = None,
         lags: int | None = None,
         distribution: str | None = None,
         interval: str = "wald",
@@ -594,15 +623,15 @@ class LogisticRegression(NearFits, LinearClassifier):
 
     def test(
         self,
-        hypothesis: Any,
+        hypothesis: HypothesisLike,
         value: Any = 0.0,
         target: Any = None,
         reference: Any = None,
         errors: str = "classical",
-        X: Any = None,
-        y: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
+        X: RowsLike = None,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        groups: GroupsLike = None,
         lags: int | None = None,
         distribution: str | None = None,
     ) -> WaldTest:
@@ -636,7 +665,7 @@ class LogisticRegression(NearFits, LinearClassifier):
 
     @np.errstate(all="ignore")
     def influence(
-        self, X: Any, y: Any = None, sample_weight: Any = None, reference: Any = None
+        self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None, reference: Any = None
     ) -> LikelihoodInfluence | ClassInfluence:
         """Return what each row does to the fit: leverage, residuals, Cook's distance, DFFITS, DFBETAS.
 
@@ -681,7 +710,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         return class_influence(fit, Softmax(), rows, np.einsum("pk,jd->pjkd", pairs, own).reshape(-1, k, own.shape[1]))
 
     def _with_errors(
-        self, what: str, options: ErrorOptions, X: Any, y: Any, sample_weight: Any
+        self, what: str, options: ErrorOptions, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike
     ) -> tuple[LikelihoodFit, float]:
         """Return the fit with these errors, and the degrees of freedom of what judges its coefficients."""
         fit = self._one_fit(what)
@@ -699,7 +728,7 @@ class LogisticRegression(NearFits, LinearClassifier):
     def _loss(self) -> Loss:
         return Logistic() if len(self._fitted_classes()) == 2 and not self._fits[0].coupled else Softmax()
 
-    def _same_rows(self, X: Any, y: Any, sample_weight: Any) -> Source:
+    def _same_rows(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> Source:
         """Return rows given again as they were fitted: weighted by class, without the classes that have no weight."""
         source = open_labelled(self, X, y, sample_weight, reset=False).encoded(self.classes_)
         if self.class_weight is not None:
@@ -858,7 +887,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         elif self.dependencies_:
             warn(say_dependent(self.dependencies_), AdalineWarning)
 
-    def _outputs(self, X: Any) -> Array:
+    def _outputs(self, X: RowsLike) -> Array:
         """Return the outputs of the machines, (n, machines), where the rows lie."""
         check_is_fitted(self, "classes_")
         return finite_outputs(read_finite(self, X), self.coef_, self.intercept_)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from adaline.arrays import Array
+from adaline.fitted import AnySystem
 from adaline.systems.families.decisions import one_against_one, sum_of_pairs
 from adaline.systems.families.named import named_system
 from adaline.systems.families.scheme import MOST, Mask, Scheme
@@ -44,7 +45,7 @@ class OneVsOne(Scheme):
     Lecture S2, K > 2 classes, idea 2; S3, extension to multiple classes. As many fits as pairs, each on two classes.
     """
 
-    def __init__(self, system: Any = None, *, basis: Any = None) -> None:
+    def __init__(self, system: AnySystem = None, *, basis: Any = None) -> None:
         self.system = system
         self.basis = basis
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from adaline.arrays import Array, like_rows
+from adaline.arrays import Array, RowsLike, like_rows
 from adaline.estimator import available_if
-from adaline.fitted import check_is_fitted
+from adaline.fitted import AnySystem, check_is_fitted
 from adaline.input import by_blocks
-from adaline.parameters import OneOf
+from adaline.parameters import one_of
 from adaline.systems.families.named import named_system
 from adaline.systems.families.scheme import Mask, Scheme, probability
+
+Machines = Literal["K", "K-1"]
 
 
 @named_system
@@ -58,16 +60,16 @@ class OneVsRest(Scheme):
     Lecture S2, K > 2 classes, idea 1; S3, extension to multiple classes. As many fits as machines.
     """
 
-    machines: Annotated[str, OneOf("K", "K-1")]
+    machines: Annotated[Machines, one_of(Machines)]
 
-    def __init__(self, system: Any = None, *, machines: str = "K", basis: Any = None) -> None:
+    def __init__(self, system: AnySystem = None, *, machines: Machines = "K", basis: Any = None) -> None:
         self.system = system
         self.machines = machines
         self.basis = basis
 
     @available_if(lambda scheme: scheme.machines == "K" and hasattr(scheme._machine(), "predict_proba"))
     @by_blocks
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: RowsLike) -> Array:
         """Return the probability of each class, (n, K): those of the machines, divided by their sum.
 
         There for machines="K" whose system has `predict_proba`.

@@ -8,7 +8,17 @@ from typing import Annotated, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_sparse, like_rows
+from adaline.arrays import (
+    Array,
+    GroupsLike,
+    HypothesisLike,
+    RowsLike,
+    TargetsLike,
+    WeightsLike,
+    host,
+    is_sparse,
+    like_rows,
+)
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, warn
@@ -33,7 +43,7 @@ from adaline.input.basis import columns_of
 from adaline.input.class_weights import ClassifiedRows, in_order, open_classes
 from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, read_finite
-from adaline.losses.ordinal import CUMULATIVE_LINKS, CumulativeLink, Ordinal, OrdinalOutputs
+from adaline.losses.ordinal import CUMULATIVE_LINKS, CumulativeLink, CumulativeLinkName, Ordinal, OrdinalOutputs
 from adaline.parameters import FLAG, LEVEL, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, without_constants
@@ -123,7 +133,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)
     compared_ordered: ClassVar[bool] = True
     compared_numbers: ClassVar[int] = 2**24  # of X, that a fit learns from in a comparison
-    link: Annotated[str, OneOf(*CUMULATIVE_LINKS)] = "logit"
+    link: Annotated[CumulativeLinkName, OneOf(*CUMULATIVE_LINKS)] = "logit"
     classes: Annotated[Any, AnyOf(NONE, _Labels())] = None
     penalty: Annotated[float, ZERO_OR_MORE] = 0.0
     tol: Annotated[float, ZERO_OR_MORE] = 1e-10
@@ -131,17 +141,17 @@ class OrdinalRegression(NearFits, LinearClassifier):
     basis: Annotated[Any, BASIS] = None
 
     @transaction
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
         self._fit(X, y, sample_weight, None)
         return self
 
     @transaction
-    def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self | None:
+    def _fit_near(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, model: Self) -> Self | None:
         """Fit as `fit` does, starting from a model of nearly the same rows; None where a class has no weight here."""
         return self._fit(X, y, sample_weight, model)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, model: Self | None) -> Self | None:
+    def _fit(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, model: Self | None) -> Self | None:
         meter = Meter(X)
         check_parameters(self)
         given = open_labelled(self, X, y, sample_weight, reset=True)
@@ -187,13 +197,13 @@ class OrdinalRegression(NearFits, LinearClassifier):
         return np.asarray(-self.thresholds_)
 
     @by_blocks
-    def latent(self, X: Any) -> Array:
+    def latent(self, X: RowsLike) -> Array:
         """Return w'x of each row, (n,), which the thresholds cut into classes."""
         check_is_fitted(self, "classes_")
         return like_rows(X, host(finite_outputs(read_finite(self, X), self.coef_, np.zeros(1)))[:, 0])
 
     @by_blocks
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: RowsLike) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else P, (n, K)."""
         check_is_fitted(self, "classes_")
         if len(self.classes_) == 2:
@@ -202,21 +212,21 @@ class OrdinalRegression(NearFits, LinearClassifier):
         return self.predict_proba(X)
 
     @by_blocks
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: RowsLike) -> Array:
         """Return the probability of each class, (n, K)."""
         return like_rows(X, np.asarray(np.exp(host(self.predict_log_proba(X)))))
 
     @by_blocks
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: RowsLike) -> Array:
         """Return the logarithms of the probabilities, (n, K)."""
         z = host(self.latent(X))
         return like_rows(X, Ordinal(self._link(), host(self.thresholds_)).log_probabilities(z))
 
     @overload
-    def predict(self, X: Any, interval: None = None, level: float = 0.95) -> Labels: ...
+    def predict(self, X: RowsLike, interval: None = None, level: float = 0.95) -> Labels: ...
     @overload
-    def predict(self, X: Any, interval: Literal["confidence"], level: float = 0.95) -> Interval: ...
-    def predict(self, X: Any, interval: str | None = None, level: float = 0.95) -> Labels | Interval:
+    def predict(self, X: RowsLike, interval: Literal["confidence"], level: float = 0.95) -> Interval: ...
+    def predict(self, X: RowsLike, interval: str | None = None, level: float = 0.95) -> Labels | Interval:
         """Return the most probable label of each row; with interval="confidence" probabilities and their intervals.
 
         These are a named tuple (prediction, lower, upper), each (n, K): intervals of the log odds of each class, by the
@@ -228,7 +238,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
         return self._mean_interval(X, level)
 
     @by_blocks
-    def _mean_interval(self, X: Any, level: float) -> Interval:
+    def _mean_interval(self, X: RowsLike, level: float) -> Interval:
         check_is_fitted(self, "classes_")
         x = read_finite(self, X)
         return probability_interval(self._fits[0], self._link(), x.toarray() if is_sparse(x) else host(x), level)
@@ -238,10 +248,10 @@ class OrdinalRegression(NearFits, LinearClassifier):
         self,
         level: float = 0.95,
         errors: str = "classical",
-        X: Any = None,
-        y: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
+        X: RowsLike = None,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        groups: GroupsLike = None,
         lags: int | None = None,
         distribution: str | None = None,
         interval: str = "wald",
@@ -286,13 +296,13 @@ class OrdinalRegression(NearFits, LinearClassifier):
 
     def test(
         self,
-        hypothesis: Any,
+        hypothesis: HypothesisLike,
         value: Any = 0.0,
         errors: str = "classical",
-        X: Any = None,
-        y: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
+        X: RowsLike = None,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        groups: GroupsLike = None,
         lags: int | None = None,
         distribution: str | None = None,
     ) -> WaldTest:
@@ -312,7 +322,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
         return ordinal_test(fit, hypothesis, value, columns_of(self), errors, freedom)
 
     @np.errstate(all="ignore")
-    def influence(self, X: Any, y: Any = None, sample_weight: Any = None) -> ClassInfluence:
+    def influence(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> ClassInfluence:
         """Return what each row does to the fit: leverage, residuals, Cook's distance and DFBETAS.
 
         They are those of `LogisticRegression.influence` with K > 2 classes: of one Newton step without the row. DFBETAS
@@ -337,13 +347,15 @@ class OrdinalRegression(NearFits, LinearClassifier):
         """Return the loss of a row as a function of w'x - threshold_k, for inference."""
         return OrdinalOutputs(Ordinal(self._link(), -self._fits[0].without_dependent().solution.theta[:, 0]))
 
-    def _with_errors(self, options: ErrorOptions, X: Any, y: Any, sample_weight: Any) -> tuple[LikelihoodFit, float]:
+    def _with_errors(
+        self, options: ErrorOptions, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike
+    ) -> tuple[LikelihoodFit, float]:
         """Return the fit with these errors, and the degrees of freedom of what judges its coefficients."""
         sources = [self._same_rows(X, y, sample_weight)] if options.needs_rows(X) else None
         found, freedom = all_with_errors(self._fits, [self._outputs_loss()], sources, options)
         return found[0], freedom
 
-    def _same_rows(self, X: Any, y: Any, sample_weight: Any) -> Source:
+    def _same_rows(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> Source:
         """Return rows given again as they were fitted: the index of a class is that among those with rows."""
         ascending = np.argsort(self.classes_)
         source = open_labelled(self, X, y, sample_weight, reset=False).encoded(self.classes_[ascending])

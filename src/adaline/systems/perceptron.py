@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from adaline.fits.mixing import measure_mistakes, run_mixed
 from adaline.fits.online import OnlineResult, explain_mistakes, run_corrections, scan_certificate
-from adaline.parameters import MODE, POSITIVE, OneOf, UsedWith
+from adaline.parameters import MODE, POSITIVE, ClassWeight, Mode, OneOf, UsedWith
 from adaline.results import Status
 from adaline.scans import PerceptronRule, Scan
+from adaline.scans.schedules import Decay
 from adaline.scans.tally import STEPS
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
@@ -97,18 +98,18 @@ class Perceptron(OnlineClassifier):
     used_with: ClassVar[UsedWith] = {
         "shuffle": {"mode": OneOf("online")},
     }
-    mode: Annotated[str, MODE] = "online"
+    mode: Annotated[Mode, MODE] = "online"
     rate: Annotated[float, POSITIVE] = 1.0
-    schedule: Any = "constant"
+    schedule: Decay = "constant"
     fit_intercept: bool = True
-    init: Any = None
+    init: Literal["random"] | Any = None
     epochs: int = 1000
     tol: float = 0.0
     shuffle: bool = False
     random_state: Any = 0
     warm_start: bool = False
     standardize: bool = False
-    class_weight: Any = None
+    class_weight: ClassWeight = None
     basis: Any = None
     mixing: int | None = None
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from adaline.arrays import Array, copy_at_once
+from adaline.arrays import Array, LabelsLike, RowLike, TargetLike, copy_at_once
 from adaline.fits.online import OnlineResult, scan_certificate
 from adaline.fits.separation import convergence_outlook
 from adaline.locks import lock_of
-from adaline.parameters import POSITIVE
+from adaline.parameters import POSITIVE, ClassWeight
 from adaline.results import Status
 from adaline.scans import PerceptronRule, Scan
+from adaline.scans.schedules import Decay
 from adaline.solvers.epochs.pocket import BestWeights, run_pocket, stream_pocket
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
@@ -91,15 +92,15 @@ class Pocket(OnlineClassifier):
     shuffle: ClassVar[bool] = True  # type: ignore[misc]
     _rule = PerceptronRule
     rate: Annotated[float, POSITIVE] = 1.0
-    schedule: Any = "constant"
+    schedule: Decay = "constant"
     fit_intercept: bool = True
-    init: Any = None
+    init: Literal["random"] | Any = None
     epochs: int = 100
     tol: float = 0.0
     random_state: Any = 0
     warm_start: bool = False
     standardize: bool = False
-    class_weight: Any = None
+    class_weight: ClassWeight = None
     basis: Any = None
 
     @property
@@ -107,7 +108,7 @@ class Pocket(OnlineClassifier):
         """Weight of the rows that each machine in the pocket gets wrong; None where they were not counted."""
         return self._best().errors
 
-    def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
+    def learn_one(self, x: RowLike, y: TargetLike, classes: LabelsLike = None) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; the pocket goes by streaks."""
         with lock_of(self):
             scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.fits.ridge_folds import RidgeFolds
+from adaline.inference.sample import WeightKind
 from adaline.parameters import (
     AUTO,
     FLAG,
@@ -25,13 +26,14 @@ from adaline.parameters import (
     Penalty,
     UsedWith,
     WholeNumber,
+    one_of,
 )
 from adaline.penalties import RidgePenalty
 from adaline.solvers.coordinates.positive import solve_positive
 from adaline.solvers.least_squares.choose import GRAM_BYTES, solve_least_squares, solve_wide
 from adaline.solvers.least_squares.direct import solve_sums
 from adaline.solvers.least_squares.fit import Fit
-from adaline.solvers.least_squares.ridge import CRITERIA, PenaltyChoice, Spectrum, choose_penalty
+from adaline.solvers.least_squares.ridge import PenaltyChoice, RidgeCriterion, Spectrum, choose_penalty
 from adaline.solvers.least_squares.wide import column_scale
 from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource
@@ -69,7 +71,7 @@ class TargetPenalties(Penalty):
 
 
 @named_system
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class Ridge(LinearSystem):
     """Ridge regression: minimises 1/2 sum_n weight_n (y_n - w0 - w'x_n)^2 + penalty/2 ||w||^2, w0 free.
 
@@ -129,14 +131,15 @@ class Ridge(LinearSystem):
         **{name: {"criterion": OneOf("folds")} for name in ("folds", "scoring")},
         "standardize": {"penalty": AnyOf(AUTO, POSITIVE, BY_TARGET)},
     }
-    penalty: Annotated[float | str | Sequence[float], TargetPenalties(AUTO, ZERO_OR_MORE)] = "auto"
-    criterion: Annotated[str, OneOf(*CRITERIA, "folds")] = "gcv"
+    penalty: Annotated[float | Literal["auto"] | Sequence[float], TargetPenalties(AUTO, ZERO_OR_MORE)] = "auto"
+    _: KW_ONLY
+    criterion: Annotated[RidgeCriterion, one_of(RidgeCriterion)] = "gcv"
     folds: Annotated[int, WholeNumber(2)] = 5
     scoring: Annotated[Any, AnyOf(NONE, ScoringCheck())] = None
     positive: Annotated[bool, FLAG] = False
     standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
     fit_intercept: bool = True
-    weights: str = "frequency"
+    weights: WeightKind = "frequency"
     basis: Any = None
 
     def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:

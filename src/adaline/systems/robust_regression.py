@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_device, like_rows
+from adaline.arrays import Array, HypothesisLike, RowsLike, TargetsLike, WeightsLike, host, is_device, like_rows
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
@@ -43,6 +43,7 @@ from adaline.parameters import (
     Number,
     OneOf,
     UsedWith,
+    one_of,
 )
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, combine_certificates, without_constants
@@ -59,7 +60,9 @@ from adaline.systems.families.near import FoldFilling, NearFits
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import linear_outputs, split_theta, theta_of
 
-LOSSES = ("huber", "absolute", "quantile", "tukey")
+RobustLoss = Literal["huber", "absolute", "quantile", "tukey"]
+ScaleRule = Literal["mad", "huber"]
+RobustStart = Literal["robust", "least_squares"]
 THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
 
 
@@ -137,21 +140,21 @@ class RobustRegression(NearFits, LinearRegressor):
         **{name: {"loss": OneOf(*THRESHOLDS)} for name in ("threshold", "scale", "init")},
         "standardize": {"penalty": POSITIVE},
     }
-    loss: Annotated[str, OneOf(*LOSSES)] = "huber"
+    loss: Annotated[RobustLoss, one_of(RobustLoss)] = "huber"
     threshold: Annotated[float | None, AnyOf(NONE, POSITIVE)] = None
     quantile: Annotated[float, Number(above=0, below=1)] = 0.5
-    scale: Annotated[float | str, AnyOf(OneOf("mad", "huber"), POSITIVE)] = "mad"
+    scale: Annotated[float | ScaleRule, AnyOf(one_of(ScaleRule), POSITIVE)] = "mad"
     penalty: Annotated[float, ZERO_OR_MORE] = 0.0
     standardize: Annotated[bool, FLAG] = False
     fit_intercept: Annotated[bool, FLAG] = True
-    init: Annotated[Any, AnyOf(OneOf("robust", "least_squares"), FIRST_WEIGHTS)] = "robust"
+    init: Annotated[RobustStart | Any, AnyOf(one_of(RobustStart), FIRST_WEIGHTS)] = "robust"
     tol: Annotated[float, ZERO_OR_MORE] = 1e-10
     epochs: Annotated[int, COUNT] = 200
     random_state: Annotated[Any, SEED] = 0
     basis: Annotated[Any, BASIS] = None
 
     @transaction
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Fit to rows X (n, D) and targets y (n,) or (n, K), each target separately; weights are frequencies.
 
         X may be an array, a frame, a SciPy sparse matrix, or a source, such as `open_table` returns.
@@ -164,15 +167,15 @@ class RobustRegression(NearFits, LinearRegressor):
         return 2**26 if self.loss == "tukey" else 2**28
 
     @transaction
-    def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self:
+    def _fit_near(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, model: Self) -> Self:
         """Fit as `fit` does, starting from a model of nearly the same rows."""
         return self._fit(X, y, sample_weight, theta_of(model))
 
     def _fit_folds(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
+        X: RowsLike,
+        y: TargetsLike,
+        sample_weight: WeightsLike,
         fold: NDArray[np.intp],
         shared: dict[Any, Any],
         filled_for: FoldFilling | None = None,
@@ -181,7 +184,7 @@ class RobustRegression(NearFits, LinearRegressor):
         convex = self.loss != "tukey"
         return super()._fit_folds(X, y, sample_weight, fold, shared, filled_for) if convex else None
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, near: Array | None) -> Self:
+    def _fit(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, near: Array | None) -> Self:
         meter = Meter(X)
         check_parameters(self)
         source, columns = open_rows(self, X, y, sample_weight, reset=True)
@@ -195,7 +198,7 @@ class RobustRegression(NearFits, LinearRegressor):
         return self
 
     @by_blocks
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: RowsLike) -> Array:
         """Return predictions (n,) or (n, K): on the plane."""
         check_is_fitted(self, "coef_")
         x = read_finite(self, X)
@@ -204,7 +207,7 @@ class RobustRegression(NearFits, LinearRegressor):
             refuse_overflow(values)
         return like_rows(X, values[:, 0] if self._flat else values)
 
-    def row_weights(self, X: Any, y: Any) -> Array:
+    def row_weights(self, X: RowsLike, y: TargetsLike) -> Array:
         """Return what each row counts, 0 to 1, for huber and tukey: 1 near the plane, little or nothing far from it.
 
         These are the weights of the least-squares fit that gives the same plane; of an exact fit, 1 on the plane and 0
@@ -284,7 +287,7 @@ class RobustRegression(NearFits, LinearRegressor):
         )
 
     def test(
-        self, hypothesis: Any, value: Any = 0.0, errors: str | None = None, distribution: str | None = None
+        self, hypothesis: HypothesisLike, value: Any = 0.0, errors: str | None = None, distribution: str | None = None
     ) -> HypothesisTest:
         """Test linear hypotheses C theta = value by Wald's chi-squared, or F.
 

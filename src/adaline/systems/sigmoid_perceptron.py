@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from adaline.arrays import Array, like_rows
+from adaline.arrays import Array, RowsLike, like_rows
 from adaline.errors import AdalineWarning, warn
 from adaline.fits.mixing import measure_loss, run_mixed
 from adaline.fits.online import OnlineResult, run_epochs, scan_certificate
 from adaline.input import by_blocks
 from adaline.losses import Logistic, Loss, SigmoidSquared, TanhSquared
-from adaline.parameters import MODE, NONE, POSITIVE, AnyOf, Number, OneOf, UsedWith
+from adaline.parameters import MODE, NONE, POSITIVE, AnyOf, ClassWeight, Mode, Number, OneOf, UsedWith
 from adaline.results import Status
 from adaline.scans import Scan, SigmoidRule
+from adaline.scans.schedules import Decay
 from adaline.scans.tally import STEPS
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.smooth.majorize import Errors, bound_curvature, majorize
@@ -113,24 +114,24 @@ class SigmoidPerceptron(OnlineClassifier):
         "shuffle": {"mode": OneOf("online")},
         "stop_error": {"mode": OneOf("batch")},
     }
-    activation: Annotated[str, OneOf(*LOSSES)] = "tanh"
-    mode: Annotated[str, MODE] = "batch"
-    rate: float | str = "auto"
-    schedule: Any = "constant"
+    activation: Annotated[Literal["tanh", "logistic"], OneOf(*LOSSES)] = "tanh"
+    mode: Annotated[Mode, MODE] = "batch"
+    rate: float | Literal["auto"] = "auto"
+    schedule: Decay = "constant"
     fit_intercept: bool = True
-    init: Any = None
+    init: Literal["random"] | Any = None
     epochs: int = 200
     tol: float = 1e-4
     stop_error: Annotated[float | None, AnyOf(NONE, Number())] = None
     shuffle: bool = False
     random_state: Any = 0
     warm_start: bool = False
-    class_weight: Any = None
+    class_weight: ClassWeight = None
     basis: Any = None
     mixing: int | None = None
 
     @by_blocks
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: RowsLike) -> Array:
         """Return phi as the probability of each class, (n, C); K machines: their outputs, made to add up to one."""
         one = Logistic().mean(self._outputs(X) * (2.0 if self.activation == "tanh" else 1.0))
         if one.shape[1] == 1:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Annotated, Any, Self, overload
+from typing import Annotated, Any, Literal, Self, overload
 
 import numpy as np
 
-from adaline.arrays import Array, like_rows, on_host
+from adaline.arrays import AnyArray, Array, RowsLike, TargetsLike, WeightsLike, like_rows, on_host
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.fitted import check_is_fitted
@@ -17,7 +17,7 @@ from adaline.input.basis import check_basis, width_of
 from adaline.input.columns import check_same_columns
 from adaline.input.drafts import snapshot
 from adaline.input.open import open_rows, refuse_overflow
-from adaline.parameters import ZERO_OR_MORE, OneOf
+from adaline.parameters import ZERO_OR_MORE, one_of
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares import toeplitz
 from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, solve_least_squares, solve_wide, sums
@@ -31,11 +31,11 @@ from adaline.systems.families.filter import Filtered, SignalSystem
 from adaline.systems.families.named import named_system
 from adaline.systems.families.weights import column_notes, split_theta, warn_of_dependence
 
-METHODS = ("covariance", "autocorrelation")
+WindowMethod = Literal["covariance", "autocorrelation"]
 
 
 @named_system
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class WienerFilter(SignalSystem):
     """The linear filter whose output is closest to a desired signal d: minimises 1/2 sum_n weight_n (d_n - w'u_n)^2.
 
@@ -91,14 +91,15 @@ class WienerFilter(SignalSystem):
     """
 
     taps: Any = None
-    method: Annotated[str, OneOf(*METHODS)] = "covariance"
+    _: KW_ONLY
+    method: Annotated[WindowMethod, one_of(WindowMethod)] = "covariance"
     delay: int = 0
     penalty: Annotated[float, ZERO_OR_MORE] = 0.0
     fit_intercept: bool = False
     basis: Any = None
 
     @transaction
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Fit to input signals X (n,) or (n, C) and the desired signal y (n,) or (n, K); weights are of rows.
 
         The signals may also be the columns of a source, in its order of rows.
@@ -124,7 +125,7 @@ class WienerFilter(SignalSystem):
         return self
 
     @transaction
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Take in the signals' next samples: the result equals one fit to all of them, to the digits certified."""
         meter = Meter(X)
         check_parameters(self)
@@ -162,7 +163,7 @@ class WienerFilter(SignalSystem):
         return self
 
     @transaction
-    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def forget(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Take a whole recording back out, one that was fitted or merged; the next `partial_fit` starts a new one.
 
         Refused where too few digits would be left.
@@ -183,11 +184,11 @@ class WienerFilter(SignalSystem):
         return self
 
     @overload
-    def filter(self, x: Any, d: None = None) -> Array: ...
+    def filter(self, x: AnyArray, d: None = None) -> Array: ...
     @overload
-    def filter(self, x: Any, d: Any) -> Filtered: ...
+    def filter(self, x: AnyArray, d: Any) -> Filtered: ...
     @np.errstate(all="ignore")
-    def filter(self, x: Any, d: Any = None) -> Array | Filtered:
+    def filter(self, x: AnyArray, d: Any = None) -> Array | Filtered:
         """Return the output for input signals x; with the desired signal d a named tuple (output, error d - output)."""
         output = self.predict(x)
         if d is None:
@@ -230,11 +231,11 @@ class WienerFilter(SignalSystem):
             self._layout(), int(self.delay), targets, windowed=self._windowed, intercept=self.fit_intercept
         )
 
-    def _continued(self, recording: Recording, x: Any, t: Array, weight: Array | None) -> Recording:
+    def _continued(self, recording: Recording, x: AnyArray, t: Array, weight: Array | None) -> Recording:
         """Return the recording with new samples x (n, C), targets t (n, K) and weights (n,) or None."""
         return recording.take(self._rows(recording, x, t, weight))
 
-    def _rows(self, recording: Recording, x: Any, t: Array, weight: Array | None) -> SignalSource:
+    def _rows(self, recording: Recording, x: AnyArray, t: Array, weight: Array | None) -> SignalSource:
         """Return the rows that new samples complete."""
         if weight is not None and self._windowed:
             raise InvalidParameter("sample_weight needs method='covariance': with weights R_xx is not Toeplitz.")
@@ -317,7 +318,7 @@ class Recording:
         """Number of rows after the last sample."""
         return max(self.delay + max(self.taps) - 1, 0) if self.windowed else 0
 
-    def open(self, x: Any, t: Array, weight: Array | None, names: tuple[str, ...] | None) -> SignalSource:
+    def open(self, x: AnyArray, t: Array, weight: Array | None, names: tuple[str, ...] | None) -> SignalSource:
         """Return the rows of new samples x (n, C): those that waited, the new ones, those after the end."""
         if t.shape[1] != self.t.shape[1]:
             raise InvalidData(f"y has {t.shape[1]} desired signals; the filter was fitted to {self.t.shape[1]}")

@@ -9,7 +9,7 @@ tied: one Sigma = sum_k (S_k - N_k shift_k shift_k') / N + floor. diag: the diag
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -18,6 +18,8 @@ from adaline.arrays import Array
 from adaline.errors import InvalidData
 from adaline.solvers import lapack
 from adaline.sums import Components, MixtureMoments, View
+
+CovarianceType = Literal["full", "tied", "diag", "spherical"]
 
 
 class CovarianceForm(Enum):

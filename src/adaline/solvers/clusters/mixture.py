@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.sums import Components, View
 
-STARTS = ("kmeans", "k-means++", "random_from_data", "random")
+MixtureStart = Literal["kmeans", "k-means++", "random_from_data", "random"]
 HARD = 1e4  # spreads of the columns over the standard deviation of densities so narrow that each row belongs to one
 LARGEST = 400  # log2 of the floor of standard deviations over the spread of a column
 K_MEANS_STEPS, K_MEANS_TOL = 300, 1e-4

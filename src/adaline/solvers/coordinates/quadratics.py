@@ -19,7 +19,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, is_sparse
+from adaline.arrays import AnyArray, Array, is_sparse
 from adaline.solvers.least_squares.factor import varying
 from adaline.solvers.smooth.problem import varying as varying_columns
 from adaline.sums import Moments, Spread
@@ -326,7 +326,7 @@ class SparseQuadratics(Quadratics):
 
 
 def of_rows(
-    x: Any, t: Array, weight: Array | None, spread: Spread, intercept: bool, fold: NDArray[np.int64] | None
+    x: AnyArray, t: Array, weight: Array | None, spread: Spread, intercept: bool, fold: NDArray[np.int64] | None
 ) -> RowQuadratics | SparseQuadratics | WideQuadratics:
     """Return the quadratics of rows x (N, D), dense or sparse, with targets (N,), and of those without each fold.
 

@@ -13,6 +13,8 @@ The certificate names the solver. `solver="gradient"` is batch gradient descent 
 
 from __future__ import annotations
 
+from typing import Literal
+
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.penalties import RidgePenalty
@@ -28,7 +30,7 @@ from adaline.sources.threads import blas_threads_for
 from adaline.sums import Moments, Triangle
 from adaline.sums.moments import FEW_PRODUCTS
 
-SOLVERS = ("auto", "normal", "qr", "svd", "gradient")
+LeastSquaresSolver = Literal["auto", "normal", "qr", "svd", "gradient"]
 GRAM_BYTES = 2**29  # of a Gram matrix, at most
 WIDE_COLUMNS = 128  # up to which the Gram matrix is formed even where D > N
 SMALL = 1e6  # N D below which refinement costs nothing that matters

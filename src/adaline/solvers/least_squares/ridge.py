@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from adaline.arrays import Array
 
-CRITERIA = ("gcv", "loo", "evidence")
+RidgeCriterion = Literal["gcv", "loo", "evidence", "folds"]
 WIDE, NARROW = 65, 17
 DEGREE = 8  # of the polynomial fitted to the narrow grid: the logarithm of its minimum is known to 1e-9
 LOWEST, HIGHEST = 1e-12, 1e6  # penalties searched, relative to the largest eigenvalue

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from adaline.arrays import Array, host, namespace, to_device_of
+from adaline.arrays import AnyArray, Array, host, namespace, to_device_of
 from adaline.block import Block
 from adaline.errors import InvalidData
 from adaline.losses import Huber, Loss, Squared, Tukey
@@ -185,7 +185,7 @@ class StreamedResiduals(RowResiduals):
         return found
 
 
-def residuals_at(problem: Problem, theta: Array, weight: Any) -> RowResiduals:
+def residuals_at(problem: Problem, theta: Array, weight: AnyArray) -> RowResiduals:
     """Return the residuals at theta; without weights (N,) those of rows that are not held."""
     if weight is None:
         return StreamedResiduals(problem, theta)
@@ -234,7 +234,7 @@ def m_estimate(
     loss: type[Huber] | type[Tukey],
     threshold: float,
     scale: Scale,
-    weight: Any,
+    weight: AnyArray,
     theta: Array,
     size: float,
     tol: float,
@@ -309,7 +309,7 @@ def shortest_slopes(problem: Problem, theta: Array, null: Array) -> Array:
     return np.asarray(out - share @ raw)
 
 
-def trimmed(problem: Problem, weight: Any, rng: np.random.Generator) -> Array:
+def trimmed(problem: Problem, weight: AnyArray, rng: np.random.Generator) -> Array:
     """Return theta (1, 1 + D) in the view of least trimmed squares on a sample of the rows."""
     weight = host(weight)
     sample = _sample(problem, weight, max(ROWS, ROWS_A_COLUMN * (1 + problem.features)), rng)
@@ -382,15 +382,15 @@ class Reweighted(Loss):
     base: Loss
     name: ClassVar[str] = "reweighted"
 
-    def value(self, z: Any, t: Any) -> Any:
+    def value(self, z: AnyArray, t: AnyArray) -> Any:
         """Return the value of the loss."""
         return self.base.value(z, t)
 
-    def slope(self, z: Any, t: Any) -> Any:
+    def slope(self, z: AnyArray, t: AnyArray) -> Any:
         """Return its slope."""
         return self.base.slope(z, t)
 
-    def curvature(self, z: Any, t: Any) -> Any:
+    def curvature(self, z: AnyArray, t: AnyArray) -> Any:
         """Return the weight of the row."""
         away = z - t + 1e-150 * namespace(z).astype(z == t, z.dtype)
         return self.base.slope(away, 0.0 * t) / away

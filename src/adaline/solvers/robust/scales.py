@@ -22,7 +22,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_device, namespace
+from adaline.arrays import AnyArray, Array, host, is_device, namespace
 from adaline.sources import Source
 from adaline.sums import Ranks
 from adaline.sums.ranks import TOP, size_of
@@ -37,7 +37,7 @@ class Scale(ABC):
     """A scale of residuals."""
 
     @abstractmethod
-    def of(self, r: Any, weight: Any) -> float:
+    def of(self, r: Any, weight: AnyArray) -> float:
         """Return the scale of residuals (N,) that count `weight` times, both on the host or both on a device."""
 
 
@@ -47,7 +47,7 @@ class KnownScale(Scale):
 
     scale: float
 
-    def of(self, r: Any, weight: Any) -> float:
+    def of(self, r: Any, weight: AnyArray) -> float:
         """Return it."""
         return self.scale
 
@@ -73,7 +73,7 @@ class Mad(RankedScale):
 
     reach = QUARTER
 
-    def of(self, r: Any, weight: Any) -> float:
+    def of(self, r: Any, weight: AnyArray) -> float:
         """Return the scale."""
         return median(abs(r), weight) / QUARTER
 
@@ -98,7 +98,7 @@ class HuberScale(RankedScale):
     parameters: int
     reach = D
 
-    def of(self, r: Any, weight: Any) -> float:
+    def of(self, r: Any, weight: AnyArray) -> float:
         """Return the scale."""
         if is_device(r) and equal_weights(weight):
             return self._of_alike(namespace(r).sort(abs(r)), float(weight[0]))
@@ -174,13 +174,13 @@ def scale_by_passes(source: Source, sizes: Any, scale: RankedScale, ranks: Ranks
     return 0.0
 
 
-def equal_weights(weight: Any) -> bool:
+def equal_weights(weight: AnyArray) -> bool:
     """Whether all weights of rows on a device are one number."""
     xp = namespace(weight)
     return bool(xp.min(weight) == xp.max(weight))
 
 
-def middle_of(values: Any) -> float:
+def middle_of(values: AnyArray) -> float:
     """Return the median of values that count alike, of any namespace; NaN of none, and where one of them is NaN."""
     n = values.shape[0]
     if n == 0:
@@ -191,7 +191,7 @@ def middle_of(values: Any) -> float:
     return np.nan if np.isnan(float(ascending[-1])) else 0.5 * (float(ascending[low]) + float(ascending[high]))
 
 
-def median(values: Any, weight: Any) -> float:
+def median(values: AnyArray, weight: AnyArray) -> float:
     """Return the median of values that count `weight` times; the mean of both where it falls between two."""
     if is_device(values):
         if equal_weights(weight):

@@ -20,6 +20,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
@@ -45,7 +46,7 @@ from adaline.sources.sample import draw_rows
 from adaline.sources.threads import one_blas_thread
 from adaline.sums.sample import WIDE
 
-SMOOTH_SOLVERS = ("auto", "newton", "lbfgs", "newton-cg")
+SmoothSolver = Literal["auto", "newton", "lbfgs", "newton-cg"]
 NEWTON = "Newton (IRLS)"
 MATRIX = 3000  # coefficients whose matrix of second derivatives is formed
 SMALL = 1e7  # multiply-adds of a matrix of second derivatives that take no time that matters
@@ -67,7 +68,7 @@ def minimise_smooth(
 ) -> DescentResult:
     """Return the minimum, with a gap of at most `wanted` proven where that can be done; BLAS runs on one thread.
 
-    `theta` (K, 1 + D) is the start, in the view of the problem; `solver` is one of SMOOTH_SOLVERS.
+    `theta` (K, 1 + D) is the start, in the view of the problem; `solver` is a SmoothSolver.
     """
     with one_blas_thread():
         if solver == "newton":

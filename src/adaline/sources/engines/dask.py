@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from adaline.arrays import AnyArray, DataLike, GroupsLike, TargetsLike
 from adaline.errors import (
     AdalineError,
     AdalineWarning,
@@ -271,7 +272,7 @@ def check_versions(client: Any) -> None:
         check_version(f"worker {worker}", None if isinstance(version, Exception) else version)
 
 
-def engine_of(cluster: Any) -> DaskEngine:
+def engine_of(cluster: GroupsLike) -> DaskEngine:
     """Return the engine of a client, of a LocalCluster or its like, or of the scheduler at an address."""
     try:
         from distributed import Client, default_client
@@ -375,7 +376,7 @@ def partition_tables(
     return [plain_batch(without_missing(table, required).select(list(columns)), indexed).combine_chunks()]
 
 
-def open_data(data: Any, cluster: Any, target: Any) -> tuple[Relation, FrameParts, Any]:
+def open_data(data: DataLike, cluster: GroupsLike, target: Any) -> tuple[Relation, FrameParts, Any]:
     """Return the first rows of a frame or array as a relation, its partitions as parts, and the target's name."""
     chunks = None
     if hasattr(data, "chunks"):
@@ -397,7 +398,7 @@ def open_data(data: Any, cluster: Any, target: Any) -> tuple[Relation, FramePart
     return Relation(first), FrameParts(data, engine, chunks), target
 
 
-def frame_of_array(x: Any, y: Any = None) -> Any:
+def frame_of_array(x: AnyArray, y: TargetsLike = None) -> Any:
     """Return a Dask array (N, D), with targets (N,), as a data frame with columns x0, x1, ... and y."""
     import dask.dataframe as dd
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from adaline.arrays import NO_FRAMES
+from adaline.arrays import NO_FRAMES, DataLike
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, UnreadableTable
 from adaline.lazy import nw
 from adaline.sources.tables.layout import check_names
 
 
-def as_frame(data: Any) -> nw.DataFrame[Any] | None:
+def as_frame(data: DataLike) -> nw.DataFrame[Any] | None:
     """Return a pandas, polars or Arrow frame, or a dictionary of columns, as a narwhals frame; None for others."""
     if isinstance(data, NO_FRAMES):
         return None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.arrays import refuse_masked
+from adaline.arrays import AnyArray, DataLike, GroupsLike, refuse_masked
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources.array import OpenedArray, read_weights
 from adaline.sources.base import Source
@@ -30,7 +30,7 @@ ADDRESS = re.compile(r"://|:\d+$|^local\[|^yarn$")
 
 
 def open_table(
-    data: Any,
+    data: DataLike,
     *,
     target: Any = None,
     features: Any = None,
@@ -51,7 +51,7 @@ def open_table(
     na: Any = (),
     encoding: str | None = None,
     progress: bool | None = None,
-    cluster: Any = None,
+    cluster: GroupsLike = None,
     device: Any = None,
 ) -> Source:
     """Open a table of any size to fit systems to: rows are streamed, small tables held in memory.
@@ -190,7 +190,7 @@ def open_table(
     return source.keep()
 
 
-def open_array(x: Any, target: Any, weight: Any, device: Any, options: dict[str, Any]) -> OpenedArray:
+def open_array(x: AnyArray, target: Any, weight: AnyArray, device: Any, options: dict[str, Any]) -> OpenedArray:
     """Return the source of an array x (n, D) with targets (n,) or (n, K), or None, and weights (n,), or None."""
     for name, value in options.items():
         if value is not None:
@@ -217,7 +217,7 @@ def open_array(x: Any, target: Any, weight: Any, device: Any, options: dict[str,
 
 
 def open_relation(
-    data: Any, reading: FileOptions, cluster: Any = None, target: Any = None
+    data: DataLike, reading: FileOptions, cluster: GroupsLike = None, target: Any = None
 ) -> tuple[Relation, TableParts | None, Any]:
     """Return a table, its parts where it is on a cluster, and its target: an array of Dask becomes a column."""
     if _package(data) in ENGINES:
@@ -227,7 +227,7 @@ def open_relation(
     return relation, None if cluster is None else FileParts(engine_of(cluster), relation), target
 
 
-def engine_of(cluster: Any) -> Engine:
+def engine_of(cluster: GroupsLike) -> Engine:
     """Return the engine of a cluster: a client of Dask, a session of Spark, an address, or an engine itself."""
     if isinstance(cluster, Engine):
         return cluster
@@ -240,7 +240,7 @@ def engine_of(cluster: Any) -> Engine:
     return found
 
 
-def is_address(cluster: Any) -> bool:
+def is_address(cluster: GroupsLike) -> bool:
     """Whether a text is the address of a cluster, and no name of a column.
 
     Examples

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import Array, ThetaLike
 from adaline.block import Block
 from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
@@ -178,7 +178,7 @@ class TableParts(ABC):
             reduce(merge, over_tables(held, partial(_reduced, list(columns), function, merge))) if held.rows else None
         )
 
-    def sum(self, source: Source, kind: type[Sum], theta: Any, config: dict[str, Any]) -> Any:
+    def sum(self, source: Source, kind: type[Sum], theta: ThetaLike, config: dict[str, Any]) -> Any:
         """Return the sum over all rows of a source; a read."""
         with self._pass(source, partial(_forest, kind, theta, config)) as (held, *rest):
             return held.totals(*rest).total()
@@ -248,7 +248,7 @@ def _nobody(rows: int) -> None:
     """Tell nobody that rows are done."""
 
 
-def _forest(kind: type[Sum], theta: Any, config: dict[str, Any], source: Source) -> Any:
+def _forest(kind: type[Sum], theta: ThetaLike, config: dict[str, Any], source: Source) -> Any:
     return source.forest(kind, theta, config)
 
 

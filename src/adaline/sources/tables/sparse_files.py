@@ -23,7 +23,7 @@ from typing import Any, Self, cast
 import numpy as np
 import scipy
 
-from adaline.arrays import Array
+from adaline.arrays import Array, DataLike
 from adaline.block import Block, Shape
 from adaline.coding.columns import DEFAULT_WIDTH, check_width
 from adaline.coding.names import NAMED, NumberedNames
@@ -51,7 +51,7 @@ WINDOW = 2**16  # bytes that are searched at a time for the end of a line
 LOTS = 64  # parts of a file that are summed by threads at a time
 
 
-def sparse_suffix(data: Any) -> str | None:
+def sparse_suffix(data: DataLike) -> str | None:
     """Return how the name of a file of sparse rows ends, that of the first where there are several; None for others.
 
     Examples
@@ -68,7 +68,7 @@ def sparse_suffix(data: Any) -> str | None:
     return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
 
 
-def open_sparse(data: Any, *, hashed: Any = None, unseen: str = "error", progress: bool | None = None) -> Source:
+def open_sparse(data: DataLike, *, hashed: Any = None, unseen: str = "error", progress: bool | None = None) -> Source:
     """Open files of sparse rows, the names of a VW file hashed to `hashed` columns.
 
     With unseen="other", entries of columns that a model does not know are left out, when it predicts these rows.

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from adaline.arrays import Array, copy_at_once
+from adaline.arrays import AnyArray, Array, copy_at_once
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
 from adaline.locks import cached_property
@@ -125,7 +125,7 @@ class Adaptation:
         """The last samples, (C, reach), at least one."""
         return self.samples[:, self.end - _reach(self.taps, self.delay) : self.end]
 
-    def run(self, x: Any, t: Array, weight: Array | None, record: int = 0) -> tuple[Array, list[Array]]:
+    def run(self, x: AnyArray, t: Array, weight: Array | None, record: int = 0) -> tuple[Array, list[Array]]:
         """Go over samples x (n, C) with desired t (n, K): return the outputs (n, K), each before its own step.
 
         With `record` return also the weights (K, D) after every sample whose number is a multiple of it. Rows after a
@@ -144,7 +144,7 @@ class Adaptation:
                 start = end
         return outputs, kept
 
-    def learn(self, x: Any, t: Any) -> Any:
+    def learn(self, x: AnyArray, t: AnyArray) -> Any:
         """Take one sample, a number or (C,), with one desired number or (K,): return the output before the step.
 
         What is not a finite number raises InvalidData, and nothing has changed.
@@ -173,7 +173,7 @@ class Adaptation:
         self.count += 1
         return z
 
-    def row(self, x: Any) -> Array:
+    def row(self, x: AnyArray) -> Array:
         """Write one sample after the last and return its row; `end` does not move."""
         end = self.end
         if end == self._room:
@@ -198,7 +198,7 @@ class Adaptation:
         lines = zip(self.samples, self.taps, strict=True)
         return np.concatenate([line[stop - taps : stop][::-1] for line, taps in lines])
 
-    def output(self, x: Any) -> Any:
+    def output(self, x: AnyArray) -> Any:
         """Return the output for one more sample, which is not kept."""
         z = self._outputs(self.row(x))
         return float(z[0]) if len(z) == 1 else z
@@ -209,7 +209,7 @@ class Adaptation:
         return LMSRule.start(shape, variant=VARIANTS[self.rule], rate=self.rate, eps=self.eps, leak=self.leak,
                          intercept=self.intercept)  # fmt: skip
 
-    def _pieces(self, x: Any) -> Iterator[tuple[int, Array]]:
+    def _pieces(self, x: AnyArray) -> Iterator[tuple[int, Array]]:
         """Return rows (m, D) for samples x (n, C), some at a time, with the number of the first."""
         reach, size = _reach(self.taps, self.delay), max(PIECE // sum(self.taps), ROOM)
         for first in range(0, len(x), size):

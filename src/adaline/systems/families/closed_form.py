@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, like_rows, to_device_of
+from adaline.arrays import Array, LabelsLike, RowsLike, TargetsLike, WeightsLike, like_rows, to_device_of
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, UnsafeForget, warn
@@ -57,7 +57,7 @@ class ClosedFormClassifier(LinearClassifier):
         """Set the solution from the sums, with the rows they came from where they are at hand."""
 
     @transaction
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
         meter = Meter(X)
         check_parameters(self)
@@ -69,7 +69,9 @@ class ClosedFormClassifier(LinearClassifier):
         return self
 
     @transaction
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: RowsLike, y: TargetsLike = None, classes: LabelsLike = None, sample_weight: WeightsLike = None
+    ) -> Self:
         """Take in more rows: equals one fit on all rows. New labels open classes; `classes` may name them first."""
         meter = Meter(X)
         first = not hasattr(self, "_sums")
@@ -113,7 +115,7 @@ class ClosedFormClassifier(LinearClassifier):
         return self
 
     @transaction
-    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def forget(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Take rows back out, as if they had never been fitted; refused where too few digits would be left."""
         meter = Meter(X)
         check_is_fitted(self, "classes_")
@@ -131,9 +133,9 @@ class ClosedFormClassifier(LinearClassifier):
 
     def _sum_folds(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
+        X: RowsLike,
+        y: TargetsLike,
+        sample_weight: WeightsLike,
         fold: NDArray[np.intp],
         shared: dict[Any, Any],
         unions: Unions,
@@ -183,16 +185,16 @@ class ClosedFormClassifier(LinearClassifier):
         return self.certificate_.digits
 
     @by_blocks
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: RowsLike) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         check_is_fitted(self, "classes_")
         values = finite_outputs(self._read(X), self.coef_, self.intercept_)
         return like_rows(X, values[:, 0] if values.shape[1] == 1 else values)
 
-    def _read(self, X: Any) -> Any:
+    def _read(self, X: RowsLike) -> Any:
         return read_finite(self, X)
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> LabelledRows:
+    def _open(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, *, reset: bool) -> LabelledRows:
         given = open_labelled(self, X, y, sample_weight, reset=reset)
         set_columns(self, given.columns)
         return given._replace(encoded=lambda classes: self._checked(given.encoded(classes), len(classes)))

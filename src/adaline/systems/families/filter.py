@@ -7,7 +7,21 @@ from typing import Annotated, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from adaline.arrays import Array, host, is_device, is_sparse, like_rows, namespace, on_host, refuse_masked, to_device_of
+from adaline.arrays import (
+    AnyArray,
+    Array,
+    RowsLike,
+    TargetsLike,
+    WeightsLike,
+    host,
+    is_device,
+    is_sparse,
+    like_rows,
+    namespace,
+    on_host,
+    refuse_masked,
+    to_device_of,
+)
 from adaline.basis.base import BASIS
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.estimator import BaseEstimator, MultiOutputMixin, RegressorMixin
@@ -47,11 +61,11 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _line(self) -> tuple[tuple[int, ...], int]:
         """The taps of each signal, and the delay, that the weights belong to."""
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> float:
         """Return R^2 for rows X (n, D) and y, or for a source."""
         return scored(self, super().score, X, y, sample_weight, by_rows=False)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: RowsLike) -> Array:
         """Return the filter's output (n,) or (n, K) for input signals X, zero before their start."""
         check_is_fitted(self, "coef_")
         if isinstance(X, Source):
@@ -104,7 +118,9 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
         ]
         return [f"{name}(n{lag:+d})" if lag else f"{name}(n)" for name, lag in lags]
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Array, Array | None]:
+    def _read(
+        self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, *, reset: bool
+    ) -> tuple[Any, Array, Array | None]:
         """Return signals (n, C), desired signals (n, K) and weights (n,) or None, on the host."""
         x = self._read_signals(on_host(X), reset=reset)
         t = self._read_desired(y, len(x))
@@ -113,7 +129,7 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
             self._flat = t.ndim == 1
         return x, t.reshape(len(t), -1), weight
 
-    def _read_signals(self, x: Any, *, reset: bool) -> Any:
+    def _read_signals(self, x: AnyArray, *, reset: bool) -> Any:
         """Return signals (n, C) through the basis, then on the host; `reset` learns it."""
         x = self._read_given(x, reset=reset)
         if basis_of(self) is not None:
@@ -121,7 +137,7 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
             refuse_nonfinite(self, x)
         return rows_through_basis(self, x)
 
-    def _read_given(self, x: Any, *, reset: bool) -> Any:
+    def _read_given(self, x: AnyArray, *, reset: bool) -> Any:
         """Return signals (n, C) as they are given."""
         if isinstance(x, CodedRows):
             return np.asarray(x)

@@ -10,19 +10,30 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, overl
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_device, is_sparse, like_rows
+from adaline.arrays import (
+    Array,
+    GroupsLike,
+    HypothesisLike,
+    RowsLike,
+    TargetsLike,
+    WeightsLike,
+    host,
+    is_device,
+    is_sparse,
+    like_rows,
+)
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.fitted import check_is_fitted
-from adaline.inference.sample import WEIGHTS, Counted, Sample, count
+from adaline.inference.sample import Counted, Sample, WeightKind, count
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis, columns_of, rows_through_basis
 from adaline.input.coded import effects_on, refuse_absorbed
 from adaline.input.columns import check_same_columns
 from adaline.input.drafts import snapshot
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
-from adaline.parameters import FLAG, LEVEL, NONE, AnyOf, OneOf
+from adaline.parameters import FLAG, LEVEL, NONE, AnyOf, OneOf, one_of
 from adaline.results import (
     CONSTANT,
     EXPLAINED,
@@ -68,7 +79,7 @@ class LinearSystem(LinearRegressor):
     dependencies_: list[str] | None
     estimable_: NDArray[np.bool_] | None
     fit_intercept: Annotated[bool, FLAG]
-    weights: Annotated[str, OneOf(*WEIGHTS)]
+    weights: Annotated[WeightKind, one_of(WeightKind)]
     n_features_in_: int
     certificate_: Certificate
     _fits: tuple[Fit, ...]
@@ -86,7 +97,7 @@ class LinearSystem(LinearRegressor):
         """Solve without a D x D matrix."""
 
     @transaction
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Fit to rows X (n, D) and targets y (n,) or (n, K); weights are frequencies unless weights="precision".
 
         X may be an array (float32 and float64 are never copied), a pandas, polars or Arrow frame, a SciPy sparse
@@ -114,7 +125,7 @@ class LinearSystem(LinearRegressor):
         return self
 
     @transaction
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Take in more rows: the result equals one fit on all rows, to the digits that the certificate states."""
         meter = Meter(X)
         check_parameters(self)
@@ -156,7 +167,7 @@ class LinearSystem(LinearRegressor):
         return self
 
     @transaction
-    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def forget(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Take rows back out, as if they had never been fitted; refused where too few digits would be left."""
         meter = Meter(X)
         mine = self._own_sums("forget")
@@ -177,11 +188,11 @@ class LinearSystem(LinearRegressor):
         return self
 
     @overload
-    def predict(self, X: Any, interval: None = None, level: float = 0.95) -> Array: ...
+    def predict(self, X: RowsLike, interval: None = None, level: float = 0.95) -> Array: ...
     @overload
-    def predict(self, X: Any, interval: Literal["confidence", "prediction"], level: float = 0.95) -> Interval: ...
+    def predict(self, X: RowsLike, interval: Literal["confidence", "prediction"], level: float = 0.95) -> Interval: ...
     @by_blocks
-    def predict(self, X: Any, interval: str | None = None, level: float = 0.95) -> Array | Interval:
+    def predict(self, X: RowsLike, interval: str | None = None, level: float = 0.95) -> Array | Interval:
         """Return predictions (n,) or (n, K); with `interval` a named tuple (prediction, lower, upper).
 
         "confidence" covers the regression surface, "prediction" a new observation, each with probability `level`.
@@ -223,10 +234,10 @@ class LinearSystem(LinearRegressor):
         self,
         level: float = 0.95,
         errors: str = "classical",
-        X: Any = None,
-        y: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
+        X: RowsLike = None,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        groups: GroupsLike = None,
         lags: int | None = None,
         distribution: str | None = None,
     ) -> Summary:
@@ -303,13 +314,13 @@ class LinearSystem(LinearRegressor):
 
     def test(
         self,
-        hypothesis: Any,
+        hypothesis: HypothesisLike,
         value: Any = 0.0,
         errors: str = "classical",
-        X: Any = None,
-        y: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
+        X: RowsLike = None,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        groups: GroupsLike = None,
         lags: int | None = None,
         distribution: str | None = None,
     ) -> HypothesisTest:
@@ -363,7 +374,7 @@ class LinearSystem(LinearRegressor):
 
     @np.errstate(all="ignore")
     def influence(
-        self, X: Any, y: Any = None, sample_weight: Any = None, dfbetas: bool = False
+        self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None, dfbetas: bool = False
     ) -> Influence | CoefficientInfluence:
         """Return what each row does to the fit: leverage, residuals, Cook's distance, DFFITS. One pass, n numbers each.
 
@@ -430,9 +441,9 @@ class LinearSystem(LinearRegressor):
 
     def _sum_folds(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
+        X: RowsLike,
+        y: TargetsLike,
+        sample_weight: WeightsLike,
         fold: NDArray[np.intp],
         shared: dict[Any, Any],
         unions: Unions,
@@ -529,7 +540,7 @@ class LinearSystem(LinearRegressor):
         if self.certificate_.status is Status.NOT_CONVERGED:
             warn(f"{Status.NOT_CONVERGED}: {self.certificate_.advice}", ConvergenceWarning)
 
-    def _sources(self, X: Any, y: Any, sample_weight: Any) -> list[Source]:
+    def _sources(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> list[Source]:
         """Return the rows again, for each fit those of its targets; refuse others than the model could have."""
         from adaline.inference.classical import by_target
         from adaline.inference.covariance import factor_of
@@ -578,7 +589,7 @@ class LinearSystem(LinearRegressor):
             )
         return None if self._counted is None or other is None else self._counted.plus(other, sign)
 
-    def _reopen(self, X: Any, y: Any, sample_weight: Any, verb: str) -> Source:
+    def _reopen(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, verb: str) -> Source:
         source = open_rows(self, X, y, sample_weight, reset=False).source
         if source.shape != self._own_sums(verb).shape:
             raise InvalidData(

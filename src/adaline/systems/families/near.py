@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.arrays import RowsLike, TargetsLike, WeightsLike
 from adaline.estimator import clone
 from adaline.sources import Source
 from adaline.sources.views import Fold
@@ -21,16 +22,16 @@ class NearFits:
     """A system that can start from a model of nearly the same rows."""
 
     @abstractmethod
-    def _fit_near(self, X: Any, y: Any, sample_weight: Any, model: Self) -> Self | None:
+    def _fit_near(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, model: Self) -> Self | None:
         """Fit as `fit` does, starting from a model of nearly the same rows where that helps; None where it misleads."""
 
     basis: Any
 
     def _fit_folds(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
+        X: RowsLike,
+        y: TargetsLike,
+        sample_weight: WeightsLike,
         fold: NDArray[np.intp],
         shared: dict[Any, Any],
         filled_for: FoldFilling | None = None,
@@ -47,7 +48,9 @@ class NearFits:
         return FoldFits(model, [clone(self)._fit_near(*one, model) for one in rows])
 
 
-def without_fold(X: Any, y: Any, sample_weight: Any, fold: NDArray[np.int64], k: int) -> tuple[Any, Any, Any]:
+def without_fold(
+    X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, fold: NDArray[np.int64], k: int
+) -> tuple[Any, Any, Any]:
     """Return rows, targets and weights, where those of fold k count nothing; X is not copied."""
     if isinstance(X, Source):
         return Fold(X, k, fold, held_out=False), y, sample_weight

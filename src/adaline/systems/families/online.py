@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
-from adaline.arrays import Array, as_dense, copy_at_once, host, is_device, is_sparse
+from adaline.arrays import AnyArray, Array, RowsLike, as_dense, copy_at_once, host, is_device, is_sparse
 from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters
@@ -297,7 +297,7 @@ class OnlineSystem(BaseEstimator):
         check_is_fitted(self, "_scan")
         return self._fitted().rows_seen
 
-    def _outputs(self, X: Any) -> Array:
+    def _outputs(self, X: RowsLike) -> Array:
         """Return w.x + w0 for rows, (n, K), on the host."""
         check_is_fitted(self, "n_features_in_")
         x = read_finite(self, X)
@@ -327,7 +327,7 @@ class OnlineSystem(BaseEstimator):
     # -- one row at a time ---------------------------------------------------------------------------------------
 
     @transaction
-    def _begin(self, x: Any, targets: int) -> Scan:
+    def _begin(self, x: AnyArray, targets: int) -> Scan:
         """Start a new model with its first row, an array (D,) or a dict; return its scan."""
         check_parameters(self)
         x = by_name(x)
@@ -353,7 +353,7 @@ class OnlineSystem(BaseEstimator):
         self._scan = scan
         return scan
 
-    def _learn_row(self, x: Any, t: Any) -> None:
+    def _learn_row(self, x: AnyArray, t: AnyArray) -> None:
         """Take one step, with the lock of the model; a row that is not finite is refused before it."""
         row, scan = self._finite_row(x), self._scan
         scan.revive()
@@ -389,7 +389,7 @@ class OnlineSystem(BaseEstimator):
         if self._takes_rows_as_given():
             scan.read_rows_by(self._names, self.__dict__.get("_targets"))
 
-    def _still_outputs(self, x: Any) -> tuple[dict[str, Any], Array]:
+    def _still_outputs(self, x: AnyArray) -> tuple[dict[str, Any], Array]:
         """Return the attributes of the model and its outputs of one row, (K,), of one state: not of two fits."""
         while True:
             state = self.__dict__
@@ -397,7 +397,7 @@ class OnlineSystem(BaseEstimator):
             if self.__dict__ is state:
                 return state, z
 
-    def _row_outputs(self, x: Any) -> Array:
+    def _row_outputs(self, x: AnyArray) -> Array:
         """Return w.x + w0 of one row, (K,); nothing is checked of an array that the scan can take as it is."""
         state = self.__dict__
         if "_scan" not in state:
@@ -427,7 +427,7 @@ class OnlineSystem(BaseEstimator):
         """Whether the scan works in the columns of the rows as they are given."""
         return self._standard is None and "basis_" not in self.__dict__
 
-    def _finite_row(self, x: Any) -> Array:
+    def _finite_row(self, x: AnyArray) -> Array:
         """Return one row in the columns that the scan works in, (D,); refuse one that has no finite square."""
         row = self._row(x)
         with np.errstate(all="ignore"):
@@ -436,7 +436,7 @@ class OnlineSystem(BaseEstimator):
             _refuse(row, columns_of(self))
         return row
 
-    def _row(self, x: Any) -> Array:
+    def _row(self, x: AnyArray) -> Array:
         """Return one row, an array or a dict of columns, in the columns that the scan works in: float64 (D,)."""
         row = self._given_row(x)
         if self._takes_rows_as_given():
@@ -446,7 +446,7 @@ class OnlineSystem(BaseEstimator):
         phi = rows_through_basis(self, row[None])
         return np.ascontiguousarray((phi if self._standard is None else self._standard.rows(phi))[0])
 
-    def _given_row(self, x: Any) -> Array:
+    def _given_row(self, x: AnyArray) -> Array:
         """Return one row of the columns as given, float64 (D,); refuse other sizes."""
         x = x if self._names is None else by_name(x)
         if isinstance(x, Mapping):
@@ -499,7 +499,7 @@ def _spread_of_constants(source: Source) -> Spread | None:
     return spread
 
 
-def _have_zeros_and_others(x: Any) -> bool:
+def _have_zeros_and_others(x: AnyArray) -> bool:
     """Return whether every column of CSR rows has a zero and another number; few rows show it as a rule."""
     rows, features = x.shape
     if not x.has_canonical_format:
@@ -552,7 +552,7 @@ def coded_row(x: Mapping[Any, Any], coding: Any) -> Any:
     return coding.code(nw.from_dict({name: [value] for name, value in x.items()}, backend=backend))
 
 
-def by_name(x: Any) -> Any:
+def by_name(x: AnyArray) -> Any:
     """Return a row that has its names with it, a pandas Series, as a dict; any other as it is."""
     if type(x).__module__.startswith("pandas") and np.ndim(x) == 1 and hasattr(x, "index"):
         names = x.index.tolist()
@@ -561,7 +561,7 @@ def by_name(x: Any) -> Any:
     return x
 
 
-def row_of_array(x: Any, columns: int) -> Array:
+def row_of_array(x: AnyArray, columns: int) -> Array:
     """Return one row that is given as an array, float64 (D,); refuse other sizes."""
     try:
         if np.iscomplexobj(x):

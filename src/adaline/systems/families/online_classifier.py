@@ -8,7 +8,17 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
-from adaline.arrays import Array, like_rows
+from adaline.arrays import (
+    AnyArray,
+    Array,
+    LabelsLike,
+    RowLike,
+    RowsLike,
+    TargetLike,
+    TargetsLike,
+    WeightsLike,
+    like_rows,
+)
 from adaline.block import Block
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, TooLarge, UnknownLabel
@@ -41,7 +51,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         return signed(classes)
 
     @transaction
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Fit to rows X (n, D) and labels y (n,), or to a source, for up to `epochs` epochs.
 
         A weight multiplies the rate of its row's step. With `warm_start` learning continues from the present weights.
@@ -64,7 +74,9 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         return self
 
     @transaction
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: RowsLike, y: TargetsLike = None, classes: LabelsLike = None, sample_weight: WeightsLike = None
+    ) -> Self:
         """Go over more rows once, in their order; rows in chunks give the same bits as all at once.
 
         With mode="batch" a call is one step on the sum over its rows instead. The first call must know all classes:
@@ -84,7 +96,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         self._learn(self._with_targets(given, balance=False), meter, goes_on=goes_on, once=True)
         return self
 
-    def learn_one(self, x: Any, y: Any, classes: Any = None) -> Self:
+    def learn_one(self, x: RowLike, y: TargetLike, classes: LabelsLike = None) -> Self:
         """Learn from one row: an array (D,), or a dict by column names.
 
         A new model must know its classes: from `classes`, or because the label is True or False.
@@ -107,23 +119,23 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
                 self._scan = scan
         return self
 
-    def predict_one(self, x: Any) -> Any:
+    def predict_one(self, x: RowLike) -> TargetLike:
         """Return the label of one row: an array (D,), or a dict by column names."""
         state, z = self._still_outputs(x)
         best = int(z[0] > 0) if len(z) == 1 else int(z.argmax())
         return state["classes_"][best]
 
     @by_blocks
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: RowsLike) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         values = self._outputs(X)
         return like_rows(X, values[:, 0] if values.shape[1] == 1 else values)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> float:
         """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
         return scored(self, super().score, X, y, sample_weight)
 
-    def predict(self, X: Any) -> Labels:
+    def predict(self, X: RowsLike) -> Labels:
         """Return the label of the largest output for each row."""
         return label_of_largest(self.decision_function(X), self.classes_)
 
@@ -143,16 +155,16 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         self._targets = targets_by_label(classes, self._class_targets(len(classes)), type(self).__name__)
 
     @transaction
-    def _begin_with(self, x: Any, y: Any, classes: Any) -> Scan:
+    def _begin_with(self, x: AnyArray, y: TargetsLike, classes: LabelsLike) -> Scan:
         """Start a new model with its first row and label; return its scan."""
         self._take_classes(classes_of_first(y, classes, type(self).__name__))
         return self._begin(x, self._class_targets(len(self.classes_)).shape[1])
 
-    def _target(self, y: Any) -> Any:
+    def _target(self, y: TargetsLike) -> Any:
         """Return the target, or targets, of a label."""
         return target_of(y, self._targets)
 
-    def _weighted_row(self, x: Any, y: Any) -> tuple[Array, Array, Array | None]:
+    def _weighted_row(self, x: AnyArray, y: TargetsLike) -> tuple[Array, Array, Array | None]:
         """Return one row (D,), its targets (1, K) and its class weight (1,), None where classes have no weights."""
         row, t = self._finite_row(x), np.atleast_2d(np.asarray(self._target(y), dtype=np.float64))
         weights = weights_of_classes(self.class_weight, self.classes_, None)
@@ -190,7 +202,7 @@ def physical_memory() -> int:
         return sys.maxsize
 
 
-def target_of(y: Any, targets: dict[Any, Any]) -> Any:
+def target_of(y: TargetsLike, targets: dict[Any, Any]) -> Any:
     """Return the target, or targets, of a label; refuse one that is none of a model's."""
     try:
         return targets[y]
@@ -198,7 +210,7 @@ def target_of(y: Any, targets: dict[Any, Any]) -> Any:
         raise UnknownLabel(f"label {y!r} is not among the classes {list(targets)}") from None
 
 
-def classes_of_first(y: Any, classes: Any, title: str) -> Labels:
+def classes_of_first(y: TargetsLike, classes: LabelsLike, title: str) -> Labels:
     """Return the classes of a new model that begins with one row: those named, or those of a label True or False."""
     if classes is not None:
         return all_classes(np.asarray(classes))

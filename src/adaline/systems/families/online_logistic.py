@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from adaline.arrays import Array, is_sparse
+from adaline.arrays import AnyArray, Array, LabelsLike, TargetsLike, is_sparse
 from adaline.basis.base import Basis
 from adaline.block import Block, Shape
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, warn
@@ -71,7 +71,7 @@ class OnlineLogistic:
         return cls(classes, targets, FittedScan(scan, result), names)
 
     @classmethod
-    def of_first_row(cls, options: Any, x: Any, y: Any, classes: Any) -> Self:
+    def of_first_row(cls, options: Any, x: AnyArray, y: TargetsLike, classes: LabelsLike) -> Self:
         """Return what a model with these parameters is before one row, an array (D,) or a dict, and its label."""
         if options.basis is not None:
             raise InvalidData("a basis is learned from rows: begin with fit or partial_fit")
@@ -85,7 +85,9 @@ class OnlineLogistic:
         """The state that rows change in place."""
         return self.fitted.scan
 
-    def with_row(self, x: Any, y: Any, coding: Any, basis: Basis | None, class_weight: Any) -> OnlineLogistic:
+    def with_row(
+        self, x: AnyArray, y: TargetsLike, coding: Any, basis: Basis | None, class_weight: Any
+    ) -> OnlineLogistic:
         """Learn from one row and its label, in place; return itself, or what has the columns that are new."""
         x = x if self.names is None and coding is None else by_name(x)
         target = np.array(target_of(y, self.targets), dtype=np.float64, ndmin=2)
@@ -113,7 +115,7 @@ class OnlineLogistic:
         names.update({name: len(names) + k for k, name in enumerate(more)})
         return replace(self, fitted=FittedScan(grown, self.fitted.result))
 
-    def entries(self, x: Any, coding: Any, basis: Basis | None) -> tuple[NDArray[np.int64], Array]:
+    def entries(self, x: AnyArray, coding: Any, basis: Basis | None) -> tuple[NDArray[np.int64], Array]:
         """Return columns, in their order, and numbers of one row, an array or a dict; refuse what is not finite.
 
         Keys of a dict that are no columns are left out.
@@ -141,7 +143,7 @@ class OnlineLogistic:
         at = np.flatnonzero(row)
         return at, _finite(row[at])
 
-    def outputs(self, x: Any, coding: Any, basis: Basis | None) -> Array:
+    def outputs(self, x: AnyArray, coding: Any, basis: Basis | None) -> Array:
         """Return w.x + w0 of one row, (K,); keys of a dict that the model does not know count nothing."""
         at, values = self.entries(x, coding, basis)
         theta = self.scan.weights(np.append(0, 1 + at))
@@ -175,7 +177,7 @@ def follow_settings(scan: CoordinateRule, options: Any, classes: Labels) -> None
 
 
 def learn_rows(
-    options: Any, given: LabelledRows, before: OnlineLogistic | None, classes: Any, once: bool, meter: Meter
+    options: Any, given: LabelledRows, before: OnlineLogistic | None, classes: LabelsLike, once: bool, meter: Meter
 ) -> OnlineLogistic:
     """Learn from rows in their order, for as many epochs as a model with these parameters has, or `once`.
 

@@ -16,13 +16,13 @@ from typing import Annotated, Any, ClassVar, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, like_rows
+from adaline.arrays import AnyArray, Array, LabelsLike, RowsLike, TargetsLike, WeightsLike, host, like_rows
 from adaline.basis.base import BASIS
 from adaline.block import Block, Shape
 from adaline.construction import check_parameters, is_system
 from adaline.errors import InvalidParameter, kept_warnings, warn
 from adaline.estimator import MetaEstimatorMixin, available_if, clone, is_regressor
-from adaline.fitted import check_is_fitted
+from adaline.fitted import AnyModel, check_is_fitted
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import basis_of, check_basis, columns_of
 from adaline.input.coded import CodedRows
@@ -68,7 +68,7 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
         """Return the rows for which the machines' signs alone give no answer."""
 
     @transaction
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Fit all machines to rows X (n, D) and labels y (n,), or to a source."""
         check_parameters(self)
         self.__dict__.pop("estimators_", None)
@@ -77,29 +77,31 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
 
     @available_if(lambda scheme: hasattr(scheme._machine(), "partial_fit"))
     @transaction
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: RowsLike, y: TargetsLike = None, classes: LabelsLike = None, sample_weight: WeightsLike = None
+    ) -> Self:
         """Take in more rows. The classes are those named, or found, in the first call: others need a new fit."""
         check_parameters(self)
         self._learn("partial_fit", X, y, classes, sample_weight, reset=not hasattr(self, "estimators_"))
         return self
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: RowsLike) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         scores = self._scores(host(self.decisions(X)))
         return like_rows(X, scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores)
 
-    def ambiguous(self, X: Any) -> Mask:
+    def ambiguous(self, X: RowsLike) -> Mask:
         """Return, for each row, whether the signs of the machines alone give no answer."""
         return like_rows(X, self._ambiguous(host(self.decisions(X))))
 
     @by_blocks
-    def decisions(self, X: Any) -> Array:
+    def decisions(self, X: RowsLike) -> Array:
         """Return the decision of each machine, (n, machines): above zero for its class 1."""
         check_is_fitted(self, "estimators_")
         rows = self._rows(X)
         return like_rows(X, np.column_stack([decision(machine, rows) for machine in self.estimators_]))
 
-    def _rows(self, X: Any) -> Any:
+    def _rows(self, X: RowsLike) -> Any:
         """Return rows as the machines take them."""
         return read_rows(self, X) if basis_of(self) is None else read_finite(self, X)
 
@@ -129,7 +131,9 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
     def _check_together(self) -> None:
         check_machine(self._machine())
 
-    def _learn(self, verb: str, X: Any, y: Any, classes: Any, sample_weight: Any, *, reset: bool) -> None:
+    def _learn(
+        self, verb: str, X: RowsLike, y: TargetsLike, classes: LabelsLike, sample_weight: WeightsLike, *, reset: bool
+    ) -> None:
         meter = Meter(X)
         if not reset:
             check_basis(self)
@@ -188,7 +192,9 @@ def _class_counts(classes: int, rows: Any) -> NDArray[np.intp]:
     return np.bincount(host(codes)[:, 0].astype(np.intp), minlength=classes)[None]
 
 
-def fit_machine(machine: Any, verb: str, rows: Any, values: Array, codes: Codes, sample_weight: Any) -> None:
+def fit_machine(
+    machine: AnyModel, verb: str, rows: Any, values: Array, codes: Codes, sample_weight: WeightsLike
+) -> None:
     """Call `fit` or `partial_fit` of a machine with the rows of its classes, class k as target values[k], 0 or 1."""
     target = values[codes]
     kept = ~np.isnan(target)
@@ -203,12 +209,12 @@ def fit_machine(machine: Any, verb: str, rows: Any, values: Array, codes: Codes,
     getattr(machine, verb)(rows, target[kept].astype(np.int64), **more)
 
 
-def is_fitted(machine: Any) -> bool:
+def is_fitted(machine: AnyModel) -> bool:
     """Whether a machine has learned from any row."""
     return hasattr(machine, "n_features_in_" if is_regressor(machine) else "classes_")
 
 
-def check_machine(machine: Any) -> None:
+def check_machine(machine: AnyModel) -> None:
     """Refuse a system that is neither a classifier with decisions or probabilities, nor a regression."""
     if isinstance(machine, SignalSystem):
         raise InvalidParameter(
@@ -223,7 +229,7 @@ def check_machine(machine: Any) -> None:
         )
 
 
-def decision(machine: Any, rows: Any) -> Array:
+def decision(machine: AnyModel, rows: Any) -> Array:
     """Return a machine's decision values, (n,), zero before its first row; a regression of 0 and 1 decides at 1/2."""
     if not is_fitted(machine):
         return np.zeros(rows.shape[0])
@@ -235,14 +241,14 @@ def decision(machine: Any, rows: Any) -> Array:
     return host(machine.predict_proba(given))[:, 1] - 0.5
 
 
-def probability(machine: Any, rows: Any) -> Array:
+def probability(machine: AnyModel, rows: Any) -> Array:
     """Return a machine's probability of its class 1, (n,); even odds before its first row."""
     if not is_fitted(machine):
         return np.full(rows.shape[0], 0.5)
     return host(machine.predict_proba(_given(machine, rows)))[:, 1]
 
 
-def _given(machine: Any, rows: Any) -> Any:
+def _given(machine: AnyModel, rows: Any) -> Any:
     """Return rows as a machine takes them: those of adaline need not be read again."""
     return rows.view(CodedRows) if type(rows) is np.ndarray and hasattr(machine, "certificate_") else rows
 
@@ -313,8 +319,8 @@ class Relabelled(SourceView):
         weight = None if block.weight is None else block.weight[kept]
         return Block(block.x[kept], t[kept], weight, first_row=block.first_row)
 
-    def _kept(self, t: Any) -> NDArray[np.bool_]:
+    def _kept(self, t: AnyArray) -> NDArray[np.bool_]:
         return np.asarray(~np.isnan(self._recode(t)[:, 0]))
 
-    def _recode(self, t: Any) -> Array:
+    def _recode(self, t: AnyArray) -> Array:
         return self.values[np.asarray(t)[:, 0].astype(np.intp)]

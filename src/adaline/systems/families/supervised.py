@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from adaline.arrays import Array
+from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike
 from adaline.estimator import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from adaline.input.coded import scored
 from adaline.input.labels import Labels
@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit do
 class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A regression that takes sparse rows too, and sources to be scored on."""
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> float:
         """Return R^2 for rows X (n, D) and y, or for a source."""
         return scored(self, super().score, X, y, sample_weight)
 
@@ -55,14 +55,14 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     classes_: Labels
 
     @abstractmethod
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: RowsLike) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
 
-    def predict(self, X: Any) -> Labels:
+    def predict(self, X: RowsLike) -> Labels:
         """Return the label of the largest discriminant for each row."""
         return label_of_largest(self.decision_function(X), self.classes_)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> float:
         """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
         return scored(self, super().score, X, y, sample_weight)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array, RowsLike, WeightsLike, host
 from adaline.basis.base import BASIS
 from adaline.block import Block
 from adaline.errors import InvalidParameter
@@ -31,23 +31,23 @@ class UnsupervisedSystem(BaseEstimator):
     n_features_in_: int
     certificate_: Certificate
 
-    def _open(self, X: Any, sample_weight: Any, *, reset: bool) -> Source:
+    def _open(self, X: RowsLike, sample_weight: WeightsLike, *, reset: bool) -> Source:
         """Return the source of the columns phi(x), with weights; with `reset` learn the columns and the basis."""
         source, columns = open_unlabelled(self, X, sample_weight, reset=reset)
         if reset:
             set_columns(self, columns)
         return source
 
-    def _open_given(self, X: Any, sample_weight: Any) -> Source:
+    def _open_given(self, X: RowsLike, sample_weight: WeightsLike) -> Source:
         """Return the source of rows as given, for their weights."""
         return open_unlabelled(self, X, sample_weight, reset=False, through_basis=False).source
 
-    def _weights_given(self, X: Any, sample_weight: Any) -> Array | None:
+    def _weights_given(self, X: RowsLike, sample_weight: WeightsLike) -> Array | None:
         """Return the weights of rows X, (n,), or None."""
         weight = self._open_given(X, sample_weight).read_weights()
         return None if weight is None else host(weight)
 
-    def _over(self, X: Any, function: Callable[[Block], Array]) -> Array:
+    def _over(self, X: RowsLike, function: Callable[[Block], Array]) -> Array:
         """Return function(block) of rows X, joined in their order; refuse a row that is not finite, by its number."""
         source = self._open(X, None, reset=False)
         with np.errstate(all="ignore"):

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host, is_device, namespace, to_device_of
+from adaline.arrays import AnyArray, Array, host, is_device, namespace, to_device_of
 from adaline.errors import AdalineWarning, warn
+from adaline.fitted import AnySystem
 from adaline.input.open import refuse_overflow
 from adaline.solvers.least_squares.dependence import say_dependent
 from adaline.solvers.least_squares.fit import Fit
@@ -24,14 +25,14 @@ def split_theta(theta: Array, flat: bool, like: Any) -> tuple[Array, Any]:
     return (coef, intercept) if like is None else (to_device_of(like, coef), to_device_of(like, intercept))
 
 
-def theta_of(system: Any) -> Array:
+def theta_of(system: AnySystem) -> Array:
     """Return the weights of a system as they stand, (K, 1 + D), so that edits to `coef_` are honoured."""
     coef, constant = np.atleast_2d(host(system.coef_)), np.atleast_1d(host(system.intercept_))
     machines = max(len(coef), len(constant))
     return np.column_stack([np.broadcast_to(constant, (machines,)), np.broadcast_to(coef, (machines, coef.shape[1]))])
 
 
-def linear_outputs(x: Any, coef: Array, constant: Any = 0.0) -> Any:
+def linear_outputs(x: AnyArray, coef: Array, constant: Any = 0.0) -> Any:
     """Return w.x + w0 of rows x (n, D), dense, sparse or on a device, where the rows lie, (n, K), of weights (K, D)."""
     coef = host(coef)
     if is_device(x):
@@ -41,7 +42,7 @@ def linear_outputs(x: Any, coef: Array, constant: Any = 0.0) -> Any:
     return np.asarray(x @ coef.T) + host(constant)
 
 
-def finite_outputs(x: Any, coef: Array, constant: Array) -> Array:
+def finite_outputs(x: AnyArray, coef: Array, constant: Array) -> Array:
     """Return w.x + w0 of finite rows, (n, K), where these lie; w.x must be finite, w0 of an absent class is not."""
     if is_device(x):
         values: Array = linear_outputs(x, coef)
