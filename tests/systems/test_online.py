@@ -260,7 +260,6 @@ def test_bad_input(case: Case) -> None:
         assert np.isfinite(theta(make().fit(rows, y[: len(rows)]))).all()
 
 
-@pytest.mark.xfail(strict=True, raises=np.linalg.LinAlgError, reason="the eigenvalues of sums that overflow")
 def test_batch_steps_on_rows_too_large_to_be_squared_are_right() -> None:
     X, y = data(adaline.Adaline)
     X[0, 0] = 1e300

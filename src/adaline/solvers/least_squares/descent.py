@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.errors import InvalidParameter
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.penalties import no_penalty
 from adaline.results import Solution, Status
 from adaline.solvers.least_squares.direct import solve_sums
@@ -33,6 +33,11 @@ class Quadratic:
     c: Array
     total: float
     unit: Array
+
+    @property
+    def finite(self) -> bool:
+        """Whether no number of it overflowed."""
+        return bool(np.isfinite(self.a).all() and np.isfinite(self.c).all() and np.isfinite(self.total))
 
     def gradient(self, v: Array) -> Array:
         """Return -dE/dv = c - A v."""
@@ -71,18 +76,25 @@ def solve_by_descent(
     exact = solve_sums(moments, intercept, no_penalty(d))
     factor = exact.factor
     assert factor is not None
-    quadratics = [raw_quadratic(factor.scaling, moments.second, k) for k in range(targets)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        quadratics = [raw_quadratic(factor.scaling, moments.second, k) for k in range(targets)]
     automatic = isinstance(options.rate, str) and options.rate == "auto"
     rate = np.asarray(0.0) if automatic else read_rate(options.rate, 1 + d)
     start = read_init(options.init, targets, 1 + d)
     start[:, 0] *= intercept
+    if not automatic and not all(quadratic.finite for quadratic in quadratics):
+        raise InvalidData(
+            "the squares of the columns or targets overflow float64, and a rate acts on them in their own units: "
+            "leave rate='auto', or rescale the columns and targets"
+        )
     paths = [
         _descend_standardised(factor, moments, k, start[k], options)
         if automatic
         else descend_quadratic(quadratics[k], start[k], rate, options)
         for k in range(targets)
     ]
-    bound = 2.0 / max(float(np.linalg.eigvalsh(quadratics[0].a)[-1]), np.finfo(float).tiny)
+    curvature = float(np.linalg.eigvalsh(quadratics[0].a)[-1]) if quadratics[0].finite else np.inf
+    bound = 2.0 / max(curvature, np.finfo(float).tiny)
     return _certify(exact, moments, factor, paths), [path.history for path in paths], bound
 
 
@@ -136,12 +148,12 @@ def _descend_standardised(
     """Descend on centred columns of length one, at the best intercept: in raw coordinates the rate is a matrix."""
     scaling = factor.scaling
     d = scaling.features
-    unit = float(np.exp2(scaling.exponent[d + k]))
+    unit = np.exp2(scaling.exponent[d + k])
     c = moments.second[:d, :d] / np.outer(factor.length, factor.length)
     cross = moments.second[d + k, :d] / factor.length
     quadratic = Quadratic(c, cross, float(moments.second[d + k, d + k]), np.ones(d))
     if options.stop_error is not None:
-        options = replace(options, stop_error=options.stop_error / unit**2)
+        options = replace(options, stop_error=float(options.stop_error / unit / unit))
     v = np.ldexp(start[1:], scaling.scale) * factor.length / unit
     path = descend_quadratic(quadratic, v, np.asarray(1.0 / np.linalg.eigvalsh(c)[-1]), options)
     u = path.v / factor.length * factor.alive
@@ -149,7 +161,9 @@ def _descend_standardised(
         u = factor.project(u)
     w = np.ldexp(u, -scaling.scale) * unit
     constant = scaling.mean_hi[d + k] - scaling.mean_hi[:d] @ w
-    return DescentPath(np.concatenate([[constant], w]), [e * unit**2 for e in path.history], path.status)
+    with np.errstate(over="ignore", invalid="ignore"):
+        history = (np.array(path.history) * unit * unit).tolist()
+    return DescentPath(np.concatenate([[constant], w]), history, path.status)
 
 
 def _certify(exact: Fit, moments: Moments, factor: Factor, paths: list[DescentPath]) -> Fit:

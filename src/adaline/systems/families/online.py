@@ -38,7 +38,7 @@ from adaline.scans.schedules import SCHEDULE
 from adaline.scans.tally import LOSS, RUNNING, STATUS, STEPS
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.factor import ROUNDED
-from adaline.solvers.smooth.problem import column_spread, varying
+from adaline.solvers.smooth.problem import check_spread, column_spread, varying
 from adaline.sources import Source
 from adaline.sources.standardized import Standard, standardized
 from adaline.sums import Spread
@@ -496,7 +496,8 @@ def _spread_of_constants(source: Source) -> Spread | None:
         spread.add(heavy)
         if varying(spread).all():
             return None
-    return spread
+    spread = check_spread(spread, source) if spread.extreme else spread
+    return None if varying(spread).all() else spread
 
 
 def _have_zeros_and_others(x: AnyArray) -> bool:
