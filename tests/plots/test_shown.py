@@ -123,8 +123,8 @@ def test_the_arrow_of_the_normal_has_a_share_of_the_frame() -> None:
 
 
 def test_steps_are_counted_from_the_first_that_is_known() -> None:
-    ax = plots.history({"two": [9.0, 1.0], "three": [9.0, 3.0, 1.0]})
-    assert [line.get_xdata().tolist() for line in ax.lines[:2]] == [[1, 2], [1, 2, 3]]
+    ax = plots.history({"one": [9.0], "two": [9.0, 1.0], "three": [9.0, 3.0, 1.0]})
+    assert [line.get_xdata().tolist() for line in ax.lines[:3]] == [[1], [1, 2], [1, 2, 3]]
 
 
 def test_the_threshold_is_where_the_decision_changes() -> None:

@@ -119,7 +119,7 @@ def history(model: AnyModel, ax: Axes | None = None, *, measure: str | None = No
         values = numbers(one if kept is None else kept, "history_")
         style: dict[str, Any] = {"color": colour(k), "linestyle": LINES[k % 4], "linewidth": 1.6}
         dots: dict[str, Any] = {"marker": "o", "markersize": 3.5} if len(values) <= 30 else {}
-        begun = len(values) == getattr(one, "n_iter_", 0) + 1  # the error before the first step is kept, too
+        begun = len(values) == getattr(one, "n_iter_", len(values)) + 1  # the error before the first step is kept, too
         steps = np.arange(len(values)) + (0 if begun else 1)
         ax.plot(steps, values, label=short(name) or None, **style, **dots)
         lowest, highest = min(lowest, values.min()), max(highest, values.max())
