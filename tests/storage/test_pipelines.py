@@ -334,7 +334,7 @@ MISFITS: list[tuple[str, dict[str, Any], str]] = [
     ("scalers", {"steps": []}, "no steps"),
     ("scalers", {"steps/0/tuple/0": 3}, "a step has no name"),
     ("scalers", {"steps/0/tuple/0": "ridge"}, "unique"),
-    ("scalers", {"steps/0/tuple/1": "nothing"}, "attribute"),
+    ("scalers", {"steps/0/tuple/1": "nothing"}, "str is no step of a pipeline"),
     ("scalers", {"memory": "."}, "a pipeline with memory"),
     ("scalers", {"verbose": 1}, "verbose of Pipeline is not bool"),
     ("scalers", {"steps": lambda steps: [steps[4], *steps[:4]]}, "Ridge does not transform"),
