@@ -376,7 +376,7 @@ MISFITS: list[tuple[str, dict[str, Any], str]] = [
     ("codes", {f"{PARTS}/2/{FIRST}/state/drop_idx_/array/values": [5]}, "a category that is none"),
     ("codes", {f"{PARTS}/2/{FIRST}/state/drop_idx_/array/values": [-1]}, "a category that is none"),
     ("codes", {f"{step(0)}/n_jobs": 257}, "n_jobs is not from 1 to 256"),
-    ("codes", {f"{step(0)}/remainder": "nothing"}, "attribute"),
+    ("codes", {f"{step(0)}/remainder": "nothing"}, "str is no step of a pipeline"),
     ("codes", {f"{step(0)}/verbose_feature_names_out": "{x.__class__}"}, "names of columns"),
     ("weights", {f"{step(0)}/transformer_weights": {"dict": [["kind", "x"]]}}, "transformer_weights are not numbers"),
     ("picked", {f"{PARTS}/4/tuple/2": [True]}, "a mask of other columns"),
