@@ -423,7 +423,8 @@ def _find_units(names: Sequence[str], table: str, query: Query, rows: int) -> di
         found = query(
             f"SELECT unit, gap <> '' AS apart, count(*), any_value(t), bool_and({rest}), "
             "bool_or(regexp_matches(t, '[0-9][.,][0-9]')) FROM "
-            f"(SELECT t, unnest({cut}) FROM ({sample})) GROUP BY unit, apart ORDER BY 3 DESC LIMIT {MOST_UNITS + 1}"
+            f"(SELECT t, unnest({cut}) FROM ({sample})) GROUP BY unit, apart ORDER BY 3 DESC, unit, apart "
+            f"LIMIT {MOST_UNITS + 1}"
         )
         if len(found) > MOST_UNITS or not all(number for *_, number, _ in found):
             continue
