@@ -1,6 +1,6 @@
 # make demo   the main job on a bundled data set            make test   the tests of a change, docstrings' examples included
 # make quick  the tests that take little, of every area     make lint   ruff, mypy, imports, schemas, prose
-# make night  every case of every test, and all targets below that take long
+# make night  every case of every test (make test-every), and all targets below that take long
 # make test-spark  the tests of fits on Spark, which needs Java
 # make test-gpu  the tests of devices, with torch and Triton: on a CUDA device, else in Triton's interpreter
 # make test-interrupts  every command interrupted at INTERRUPTS=10 random moments
@@ -56,15 +56,15 @@ test: $(VENV)/.installed
 quick: $(VENV)/.installed
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal -m "not slow"
 
-# Spark needs Java, the pages Chromium.
 test-every: $(VENV)/.installed
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal -m "$(EVERY)"
 
+# Spark needs Java, the pages Chromium; one target that fails stops no other.
 night:
-	@$(MAKE) --no-print-directory test-every sanitize certificates fuzz test-interrupts test-faults test-service test-oldest test-pure mutants
-	@if java -version 2>/dev/null; then $(MAKE) --no-print-directory test-spark; fi
-	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then \
-		$(MAKE) --no-print-directory test-browser; fi
+	@$(MAKE) --no-print-directory --keep-going \
+		test-every sanitize certificates fuzz test-interrupts test-faults test-service test-pure mutants test-oldest \
+		$$(java -version 2>/dev/null && echo test-spark) \
+		$$({ command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null && echo test-browser)
 
 test-spark: $(VENV)/.installed
 	@java -version 2>/dev/null || { \

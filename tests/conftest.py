@@ -101,9 +101,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.night)
             if item.nodeid not in few:
                 item.add_marker(pytest.mark.slow)
-    for mark in ("spark", "browser", "night"):
-        if mark not in config.getoption("markexpr"):
-            items[:] = [item for item in items if item.get_closest_marker(mark) is None]
+    unwanted = [mark for mark in ("spark", "browser", "night") if mark not in config.getoption("markexpr")]
+    left_out = [
+        item for item in items if any(map(item.get_closest_marker, unwanted)) and item.nodeid not in config.args
+    ]
+    config.hook.pytest_deselected(items=left_out)
+    gone = set(left_out)
+    items[:] = [item for item in items if item not in gone]
 
 
 def _values(item: pytest.Item) -> tuple[str, ...]:

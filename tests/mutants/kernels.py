@@ -36,12 +36,8 @@ def _changes(text: str) -> Iterator[tuple[int, str, int, str]]:
     """Yield where each change of a text is, its name, where what it replaces ends, and what takes the place."""
     code = NO_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     for found in SIGN.finditer(code):
-        yield (
-            found.start(),
-            f"{found[1]} to {OTHER[found[1]]}",
-            found.end(),
-            f"{found[1]} mutants::negated(N, {found[2]})",
-        )
+        new = f"{found[1]} mutants::negated(N, {found[2]})"
+        yield found.start(), f"{found[1]} to {OTHER[found[1]]}", found.end(), new
     for found in BOUND.finditer(code):
         step = 1 if found[1] in ("<", ">=") else -1
         new = f"{found[1]} mutants::moved(N, {step}, {found[2]})"

@@ -250,7 +250,7 @@ def _check_columns(pipeline: Pipeline) -> None:
     """Refuse more columns than a file may have, before any are made: many steps need no array for theirs."""
     total = given = 0  # to the steps; to the parts of ColumnTransformers
     for _, step in _all_steps(pipeline, ""):
-        _hold(hasattr(step, "__dict__"), f"{type(step).__name__} is no step of a pipeline")
+        _hold(hasattr(step, "__dict__"), f"a step of type {type(step).__name__} is not supported")
         columns = 0 if KNOWN.get(type(step).__name__) is type(step) else vars(step).get("n_features_in_", 0)
         _hold(type(columns) is int and columns >= 0, f"{type(step).__name__} is not fitted to a number of columns")
         total += columns
