@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -40,6 +41,7 @@ with pytest.MonkeyPatch.context() as patch:  # Triton decides when it is importe
     import triton.language as tl
 
     from adaline import fused
+    from adaline.fused import tiles
 
 ROWS, D = 70 if DEVICE == "cpu" else 1003, 5
 MAIN = ("logistic", "softmax", "huber")
@@ -57,8 +59,9 @@ def reduced_by_halves(op: Any, values: Any) -> list[Any]:
 
 @pytest.fixture(autouse=True)
 def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fits take the kernels too, interpreted where there is no device; a program has several tiles."""
-    monkeypatch.setattr(fused, "_processors", lambda device: 1)
+    """Fits take the kernels too, interpreted where there is no device; programs have several tiles, and rows pieces."""
+    monkeypatch.setattr(tiles, "multiprocessors", lambda device: 1)
+    monkeypatch.setattr(sys.modules["adaline.fused.objective"], "HELD", 72 * 32)
     if DEVICE == "cpu":
         monkeypatch.setattr("triton.runtime.interpreter.ReduceOps.generic_reduce", reduced_by_halves)
     for variable, setting in INTERPRET.items():
@@ -104,10 +107,8 @@ def test_value_and_derivatives_are_those_of_the_reference(name: str, case: str) 
     theta, t = rng.normal(size=(outputs, 1 + D)), targets(loss, outputs, rng)
     weight = some_weights(rng, weighted)
     rows = there(x, torch.float32 if single else torch.float64)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fused, "LEAST", 64)  # rows that are held at a time
-        at = (loss.kernel, loss.parameter, theta, *view, second, near)
-        found = fused.objective(rows, there(t), there(weight), *at, held=100)
+    at = (loss.kernel, loss.parameter, theta, *view, second, near)
+    found = fused.objective(rows, there(t), there(weight), *at)
     if second == "alone" and not loss.convex:
         assert found is None
         return
@@ -199,7 +200,7 @@ def test_responsibilities_are_those_of_the_reference(weighted: bool) -> None:
 def test_residuals_have_thirty_digits(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exact sums of rational numbers are the oracle; targets and outputs agree to ten digits, which cancel."""
     rng, rows = np.random.default_rng(8), 24 if DEVICE == "cpu" else 203
-    monkeypatch.setattr(fused, "TWOFOLD_SIDE", 16)
+    monkeypatch.setattr(sys.modules["adaline.fused.residual"], "TILE_COLUMNS", 16)
     d, k = (20, 1) if case == "more columns than a tile" else (4, 1 if case == "one target" else 2)
     exponent = np.concatenate([rng.integers(-3, 3, d), np.zeros(k)]).astype(float)
     exponent[0], exponent[-1] = 700.0, 5.0  # one power of two alone would overflow

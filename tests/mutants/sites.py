@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SWITCH = "__mutant__"
-SKIPPED = ("fused.py", "__main__.py")  # Triton's kernels; a file of one call
+SKIPPED = {"fused", "__main__.py"}  # Triton's kernels; a file of one call
 
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
@@ -69,7 +69,7 @@ def sites_of(root: Path, path: Path) -> list[Site]:
 
 def draw(root: Path, folder: Path, count: int, seed: int) -> list[Site]:
     """Return a random sample of the sites of all files of a folder; its order is random too."""
-    files = sorted(one for one in folder.rglob("*.py") if one.name not in SKIPPED)
+    files = sorted(one for one in folder.rglob("*.py") if SKIPPED.isdisjoint(one.relative_to(root).parts))
     every = [site for file in files for site in sites_of(root, file)]
     return random.Random(seed).sample(every, min(count, len(every)))
 
