@@ -34,7 +34,7 @@ def run(code: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PYTHONPATH": str(SOURCE.parent)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCE.parent), *sys.path])},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

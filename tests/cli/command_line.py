@@ -20,7 +20,11 @@ import adaline
 from adaline.cli import main
 from adaline.systems import SYSTEMS
 
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(adaline.__file__).parents[1]), "NO_COLOR": "1"}
+ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": os.pathsep.join([str(Path(adaline.__file__).parents[1]), *sys.path]),
+    "NO_COLOR": "1",
+}
 """Of processes that run the command line."""
 CLASSIFIERS = [name for name, cls in SYSTEMS.items() if is_classifier(cls())]
 

@@ -187,7 +187,7 @@ def test_the_end_of_a_program_waits_for_the_threads_that_compute(url: str) -> No
 def test_the_command_prints_its_address_and_ends_by_an_interrupt() -> None:
     pytest.importorskip("typer")
     command = [sys.executable, "-m", "adaline", "play", "--port", "0", "--no-browser"]
-    source = {**os.environ, "PYTHONPATH": str(Path(adaline.__file__).parents[1])}
+    source = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(adaline.__file__).parents[1]), *sys.path])}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=source) as process:
         try:
             assert process.stdout is not None
