@@ -12,7 +12,8 @@ import typer
 
 from adaline import compare, open_table
 from adaline.cli import commands
-from adaline.cli.app import TABLE_OPTIONS, app
+from adaline.cli.app import app
+from adaline.cli.options import TABLE_OPTIONS
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.spec import TableSpec
 

@@ -11,7 +11,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from adaline.cli.app import (
+from adaline.cli.app import call, command
+from adaline.cli.options import (
     Cluster,
     Data,
     Json,
@@ -22,8 +23,6 @@ from adaline.cli.app import (
     SystemName,
     Target,
     Weight,
-    call,
-    command,
     complete_data,
     complete_system,
     listed,

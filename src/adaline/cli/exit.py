@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from adaline import interrupts
-from adaline.cli.app import TABLE_OPTIONS
+from adaline.cli.options import TABLE_OPTIONS
 from adaline.errors import AdalineError, InvalidParameter
 from adaline.wording import file_name, visible
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from adaline import storage
-from adaline.cli.app import Options, listed
 from adaline.cli.exit import MODEL_START, check_output, note
 from adaline.cli.open import FOR_NUMBERS, chosen_system, is_penalised, open_with_notes
+from adaline.cli.options import Options, listed
 from adaline.cli.output import print_json, say, show
 from adaline.cli.summary import MOST, described, explain, model_label
 from adaline.comparison.open_data import MOST_WHOLE_LABELS, OpenedData

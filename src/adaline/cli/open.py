@@ -14,8 +14,8 @@ import numpy as np
 from adaline import peers
 from adaline.arrays import DataLike
 from adaline.basis import Basis, Fourier, Polynomial, Radial
-from adaline.cli.app import Options, listed, power
 from adaline.cli.exit import note
+from adaline.cli.options import Options, listed, power
 from adaline.coding import Coding
 from adaline.coding.expressions import lag_of
 from adaline.coding.formula import targets_of

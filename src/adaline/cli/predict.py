@@ -29,9 +29,9 @@ from pyarrow import parquet
 
 from adaline import storage
 from adaline.arrays import OffsetsLike
-from adaline.cli.app import listed
 from adaline.cli.exit import check_output, note
 from adaline.cli.open import opened_pipe, reading_for, shown_counts, with_notes, with_readable_notes
+from adaline.cli.options import listed
 from adaline.cli.output import json_text, print_json, say
 from adaline.coding import Coding, Column
 from adaline.coding.expressions import lag_of

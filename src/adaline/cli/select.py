@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from adaline import select, storage
-from adaline.cli.app import Options
 from adaline.cli.exit import MODEL_START, check_output
 from adaline.cli.open import chosen_system, open_with_notes, read_grid
+from adaline.cli.options import Options
 from adaline.cli.output import print_json, progress, say, show_errors
 from adaline.errors import InvalidParameter
 from adaline.wording import counted, file_name

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from adaline.cli.app import Options
 from adaline.cli.open import open_with_notes
+from adaline.cli.options import Options
 from adaline.cli.output import print_json, say, show
 from adaline.separation.separability import separability
 from adaline.separation.verdict import ManyClasses, Separability
