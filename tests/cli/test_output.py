@@ -13,7 +13,8 @@ from rich.console import Console
 from adaline import interrupts
 from adaline.cli.compare import _live_row
 from adaline.cli.output import LiveTable
-from adaline.comparison.compare import INTERRUPTED, Comparison, compare_request
+from adaline.comparison.compare import Comparison, compare_request
+from adaline.comparison.ranking import INTERRUPTED
 from tests.cli.command_line import Shell, written
 
 COLUMNS = {"system": "system", "error": "RMSE", "seconds": "fit", "certificate": "certificate"}

@@ -24,7 +24,8 @@ from adaline import (
 from adaline.arrays import is_sparse
 from adaline.comparison import table as reading
 from adaline.comparison.budget import FitBudget, budget_of, takes_too_long
-from adaline.comparison.compare import OnResult, compare_table, rank, sections
+from adaline.comparison.compare import OnResult, compare_table
+from adaline.comparison.ranking import rank, sections
 from adaline.comparison.recommendation import recommend
 from adaline.comparison.report import render
 from adaline.comparison.result import Result

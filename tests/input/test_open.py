@@ -32,8 +32,8 @@ from adaline import (
 )
 from adaline.arrays import Array, as_dense
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, MissingValues
-from adaline.input.drafts import read_snapshots
 from adaline.input.open import read_rows
+from adaline.input.snapshots import read_snapshots
 from adaline.sources import ArraySource
 from tests.cases import CASES
 

@@ -1,6 +1,6 @@
+from adaline.basis.base import After as After
 from adaline.basis.base import Basis as Basis
-from adaline.basis.combined import After as After
-from adaline.basis.combined import Beside as Beside
+from adaline.basis.base import Beside as Beside
 from adaline.basis.custom import Custom as Custom
 from adaline.basis.fourier import Fourier as Fourier
 from adaline.basis.polynomial import Polynomial as Polynomial

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -15,19 +14,11 @@ from typing import Any
 from adaline import interrupts, storage
 from adaline.cli.exit import MODEL_START, REPORT_START, check_output, note
 from adaline.cli.output import LiveTable, print_json, progress, say, show_errors
-from adaline.comparison.compare import (
-    INTERRUPTED,
-    CompareOptions,
-    Comparison,
-    OnResult,
-    SoFar,
-    certificate_text,
-    compare_request,
-    rank,
-)
+from adaline.comparison.compare import CompareOptions, Comparison, OnResult, SoFar, compare_request
 from adaline.comparison.drawing import DrawingProcess
 from adaline.comparison.findings import SERIOUS, WARNING
 from adaline.comparison.open_data import DataRequest
+from adaline.comparison.ranking import INTERRUPTED, certificate_text, rank
 from adaline.comparison.recommendation import with_error
 from adaline.comparison.result import Result
 from adaline.comparison.table import ReadData
@@ -177,7 +168,9 @@ class _Output:
 def _import_report() -> None:
     """Import what writes a report, and make its page ready."""
     with suppress(ImportError):  # the report says it
-        import_module("adaline.comparison.report").template()
+        from adaline.comparison.report import template
+
+        template()
 
 
 @contextmanager

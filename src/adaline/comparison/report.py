@@ -31,8 +31,8 @@ from adaline.comparison.changes import (
     unit_of,
 )
 from adaline.comparison.classes import held_out_scores, positive_class, recalls
-from adaline.comparison.compare import Comparison, certificate_text
 from adaline.comparison.drawing import Drawing, DrawingProcess
+from adaline.comparison.ranking import Ranking, certificate_text
 from adaline.comparison.recommendation import SAME, with_error
 from adaline.comparison.result import Result, rms
 from adaline.comparison.table import LOSSES, REGRESSION
@@ -58,7 +58,7 @@ MOST_STEPS = 60
 JOINTS = re.compile(r"(?<=[^\W\d][_/|\\])(?=\w)|(?<=\w)(?=[(\[])")  # where a long name may break
 
 
-def write_report(found: Comparison, path: str | os.PathLike[str], drawing: DrawingProcess | None = None) -> Path:
+def write_report(found: Ranking, path: str | os.PathLike[str], drawing: DrawingProcess | None = None) -> Path:
     """Write the report of a comparison; what was there is replaced only once the new report is whole.
 
     Parameters
@@ -101,7 +101,7 @@ def template() -> Template:
     return pages.get_template("report.html.jinja")
 
 
-def render(found: Comparison, drawing: DrawingProcess | None = None) -> str:
+def render(found: Ranking, drawing: DrawingProcess | None = None) -> str:
     """Return the report as HTML."""
     n, d = found.data.X.shape
     chosen = found.recommended
@@ -140,7 +140,7 @@ def render(found: Comparison, drawing: DrawingProcess | None = None) -> str:
     return template().render(shown)
 
 
-def _entry(found: Comparison, i: int, result: Result) -> dict[str, Any]:
+def _entry(found: Ranking, i: int, result: Result) -> dict[str, Any]:
     return {
         "label": result.label,
         "chosen": result is found.recommended and found.recommendation.useful,
@@ -191,16 +191,16 @@ def _data_uri(text: str) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(text.encode('utf-8', errors='replace')).decode()}"
 
 
-def _chart(found: Comparison) -> Figure:
+def _chart(found: Ranking) -> Figure:
     return _figure("", _comparison_words(found), draw_errors, **errors_of(found))
 
 
-def _comparison_words(found: Comparison) -> str:
+def _comparison_words(found: Ranking) -> str:
     parts = [f"{r.label} {with_error(r, found.measure)}" for r in found.results if not r.failure]
     return f"{found.measure} of each system on held-out rows: {'; '.join(parts)}"
 
 
-def _coefficients(found: Comparison, chosen: Result) -> dict[str, Any] | None:
+def _coefficients(found: Ranking, chosen: Result) -> dict[str, Any] | None:
     """Return the picture and the table of the strongest coefficients; None where the model is not linear."""
     every = strengths(chosen.model, found.data.X, found.data.names, chosen.fold_models, found.data.spread)
     if not every:
@@ -229,7 +229,7 @@ def _coefficients(found: Comparison, chosen: Result) -> dict[str, Any] | None:
     }
 
 
-def _changes(found: Comparison, chosen: Result) -> dict[str, Any] | None:
+def _changes(found: Ranking, chosen: Result) -> dict[str, Any] | None:
     """Return what steps in the columns do by the recommended system, and what the runner-up says differently."""
     taken = every_step = steps(found.data)
     if not taken:
@@ -296,7 +296,7 @@ def _multiplied(factor: Change) -> tuple[str, str, str, bool]:
     return "", f"×{factor.estimate:.3g}", interval, not factor.lower <= 1 <= factor.upper
 
 
-def _changed(found: Comparison, chosen: Result, positive: str) -> str:
+def _changed(found: Ranking, chosen: Result, positive: str) -> str:
     """Return what a change is a change of."""
     if found.task == REGRESSION:
         return f"Predicted {found.data.target}"
@@ -304,7 +304,7 @@ def _changed(found: Comparison, chosen: Result, positive: str) -> str:
     return f"{what} {positive}" if positive else f"{what} a class" if chosen.probability is not None else what
 
 
-def _said(found: Comparison, change: Change) -> tuple[str, str]:
+def _said(found: Ranking, change: Change) -> tuple[str, str]:
     """Return a change and its interval in words: "+185 g" and "124 to 246"."""
     scale, unit = (1.0, unit_of(found.data.target)) if found.task == REGRESSION else (100.0, "points")
     values = [scale * value for value in (change.estimate, change.lower, change.upper)]
@@ -317,7 +317,7 @@ def _said(found: Comparison, change: Change) -> tuple[str, str]:
     return f"{sign}{texts[0]}{' ' if unit else ''}{unit}", interval
 
 
-def _apart(found: Comparison, chosen: Result, other: Result) -> str:
+def _apart(found: Ranking, chosen: Result, other: Result) -> str:
     """Return how far the predictions of two systems for held-out rows are apart."""
     if found.task == REGRESSION:
         apart = rms(np.asarray(chosen.predicted) - np.asarray(other.predicted), found.data.weight)
@@ -333,7 +333,7 @@ def _apart(found: Comparison, chosen: Result, other: Result) -> str:
     )
 
 
-def _classes(found: Comparison, chosen: Result, scores: Any) -> dict[str, Any]:
+def _classes(found: Ranking, chosen: Result, scores: Any) -> dict[str, Any]:
     """Return how well each class is recognised on rows held out."""
     y = found.data.y
     rows = recalls(y, np.asarray(chosen.predicted), scores, found.data.weight)
@@ -352,7 +352,7 @@ def _classes(found: Comparison, chosen: Result, scores: Any) -> dict[str, Any]:
     }
 
 
-def _left_out(found: Comparison) -> list[str]:
+def _left_out(found: Ranking) -> list[str]:
     """Return what was left out and why: rows, and columns."""
     table, sampled = found.data, found.data.total_rows - len(found.data.y)
     out = [text for text in found.notes if "left out" in text]
@@ -367,7 +367,7 @@ def _left_out(found: Comparison) -> list[str]:
     return out
 
 
-def _units(found: Comparison, chosen: Result) -> str:
+def _units(found: Ranking, chosen: Result) -> str:
     """Return what the outputs of a linear model are measured in."""
     if isinstance(chosen.model, OrdinalRegression):
         return "log odds of a higher class"
@@ -378,7 +378,7 @@ def _units(found: Comparison, chosen: Result) -> str:
     return f"units of {found.data.target}"
 
 
-def _pictures(found: Comparison, chosen: Result, scores: Any) -> list[Figure]:
+def _pictures(found: Ranking, chosen: Result, scores: Any) -> list[Figure]:
     X, y, names = found.data.X, found.data.y, found.data.names
     numbers = len(names) == len(found.data.groups())
     out, path = [], []
@@ -477,7 +477,7 @@ def _clipped(text: str, limit: int = 40) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _python(found: Comparison) -> str:
+def _python(found: Ranking) -> str:
     """Return the lines that fit the recommended system again: from the table, or from arrays where there was none."""
     label = "LinearRegression" if found.recommended is None else found.recommended.label
     system = f"adaline.{label if label.endswith(')') else label + '()'}"

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import wraps
-from inspect import getattr_static, isfunction
 from itertools import compress
 from operator import is_
 from typing import Any, TypeVar, cast
@@ -20,19 +19,12 @@ import numpy as np
 
 from adaline.arrays import all_finite, is_device
 from adaline.errors import InvalidData, InvalidType, TooLarge
-from adaline.estimator import BaseEstimator, available_if, join_if_loaded
+from adaline.estimator import BaseEstimator, join_if_loaded
 from adaline.locks import lock_of
 from adaline.results import Status, out_of_range
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 M = TypeVar("M")
-
-LEARNING = ("partial_fit", "learn_one", "predict_one", "merge", "forget", "filter", "reset", "get_params", "set_params")
-"""Public methods, beside those called fit..., that change a model or choose themselves what they see of it."""
-
-
-OF_ROWS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "score_samples")
-"""Methods that return a value for each row: of a table on a cluster, as a column there."""
 
 REFUSED = ("coef_", "intercept_", "covariance_", "covariances_", "cluster_centers_")
 """What is learned; a model of which any is not finite is of no use."""
@@ -89,43 +81,6 @@ def _take_over(learned: dict[str, Any], before: dict[str, Any], now: dict[str, A
 def snapshot(model: M) -> M:
     """Return the model as it is now; what other threads learn meanwhile does not change it."""
     return _with_state(model, model.__dict__)
-
-
-def read_snapshots(system: type[Any]) -> None:
-    """Let all public methods and properties of a class that read a model see a snapshot of it.
-
-    Outputs that overflow are refused where they are made, without a warning of NumPy beside it.
-    """
-    for name in dir(system):
-        found = getattr_static(system, name)
-        check = getattr(found, "check", None)  # of a method that is there for some settings only
-        reads = found.fget if isinstance(found, property) else found if check is None else found.fn
-        if name.startswith(("_", "fit")) or name in LEARNING or not isfunction(reads) or hasattr(reads, "on_snapshot"):
-            continue
-        if reads.__module__.partition(".")[0] == "adaline":
-            wrap = (
-                property if isinstance(found, property) else (lambda one: one) if check is None else available_if(check)
-            )
-            setattr(system, name, wrap(_on_snapshot(reads)))
-
-
-def _on_snapshot(method: Callable[..., Any]) -> Callable[..., Any]:
-    quietly = np.errstate(all="ignore")(method)
-    of_rows = method.__name__ in OF_ROWS
-
-    @wraps(method)
-    def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
-        self = snapshot(self)
-        if of_rows and not (args and isinstance(args[0], np.ndarray)):
-            from adaline.input.blockwise import column_of
-
-            column = column_of(self, method.__name__, args, kwargs)
-            if column is not None:
-                return column
-        return quietly(self, *args, **kwargs)
-
-    reading.on_snapshot = True  # type: ignore[attr-defined]
-    return reading
 
 
 def _with_state(model: M, state: dict[str, Any]) -> M:

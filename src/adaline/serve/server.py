@@ -8,8 +8,7 @@ import os
 import signal
 import socket
 import ssl
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -21,10 +20,8 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from adaline.errors import InvalidParameter
-from adaline.leftovers import temporary_folder
-from adaline.serve.application import PROBLEM, app
+from adaline.serve.application import PROBLEM
 from adaline.serve.requests import Refused
-from adaline.wording import file_name
 
 KEEP_ALIVE = 75  # seconds that a connection may be idle
 GARBAGE = 5_000  # objects after which cycles are looked for, which takes less than a millisecond
@@ -82,35 +79,6 @@ class Address:
         """Return where a browser finds the service."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http{'s' if self.certificate else ''}://{host}:{port}"
-
-
-def run(models: Sequence[Path], address: Address, *, workers: int = 1, **options: Any) -> None:
-    """Serve models until the process is interrupted or terminated.
-
-    Parameters
-    ----------
-    models : model files, or folders of them.
-    address : where to listen; the line that is printed says which port it is.
-    workers : processes that predict.
-    options : those of `adaline.serve.app`.
-    """
-    listening = address.bound()
-    try:
-        with temporary_folder() as folder:
-            service = app(list(models), **options, publish=Path(folder) if workers > 1 else None)
-            for one in service.state.service.models.values():
-                if one.origin is not None:
-                    print(f"note: {file_name(one.origin)}", file=sys.stderr, flush=True)
-            names = ", ".join(service.state.service.models)
-            line = f"serving {names} on {address.url(listening.getsockname()[1])}"
-            if workers > 1:
-                from adaline.serve.workers import run_workers
-
-                run_workers(service, Path(folder), listening, address, workers, line)
-            else:
-                serve(service, [listening], address, line)
-    finally:
-        listening.close()
 
 
 def serve(service: Any, sockets: list[socket.socket], address: Address, line: str | None = None) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
@@ -34,12 +34,10 @@ from adaline.arrays import Array
 from adaline.basis import Polynomial, Spline
 from adaline.errors import InvalidData, InvalidType
 from adaline.fitted import AnyModel
+from adaline.storage.onnx_graph import Graph
 from adaline.storage.pipelines import first_step, real_steps
 from adaline.storage.steps import example, imputed, is_missing
 from adaline.systems import FisherDiscriminant
-
-if TYPE_CHECKING:
-    from adaline.storage.onnx import Graph
 
 OUTPUTS = ("prediction", "label", "score", "probability", "projection", "transformed")
 INT64 = 7  # of TensorProto

@@ -11,6 +11,7 @@ from adaline.fitted import AnySystem
 from adaline.systems.families.decisions import one_against_one, sum_of_pairs
 from adaline.systems.families.named import named_system
 from adaline.systems.families.scheme import MOST, Mask, Scheme
+from adaline.systems.gaussian_classifier import GaussianClassifier
 
 
 @named_system
@@ -44,6 +45,8 @@ class OneVsOne(Scheme):
     ----------
     Lecture S2, K > 2 classes, idea 2; S3, extension to multiple classes. As many fits as pairs, each on two classes.
     """
+
+    default_system = GaussianClassifier
 
     def __init__(self, system: AnySystem = None, *, basis: Any = None) -> None:
         self.system = system

@@ -13,6 +13,7 @@ from adaline.input import by_blocks
 from adaline.parameters import one_of
 from adaline.systems.families.named import named_system
 from adaline.systems.families.scheme import Mask, Scheme, probability
+from adaline.systems.gaussian_classifier import GaussianClassifier
 
 Machines = Literal["K", "K-1"]
 
@@ -60,6 +61,7 @@ class OneVsRest(Scheme):
     Lecture S2, K > 2 classes, idea 1; S3, extension to multiple classes. As many fits as machines.
     """
 
+    default_system = GaussianClassifier
     machines: Annotated[Machines, one_of(Machines)]
 
     def __init__(self, system: AnySystem = None, *, machines: Machines = "K", basis: Any = None) -> None:

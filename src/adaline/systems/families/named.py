@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from adaline.construction import configured
-from adaline.input.drafts import read_snapshots
+from adaline.input.snapshots import read_snapshots
 
 C = TypeVar("C", bound=type[Any])
 

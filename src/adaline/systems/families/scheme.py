@@ -38,7 +38,6 @@ from adaline.sources.expanded import Expanded
 from adaline.sources.views import SourceView
 from adaline.systems.families.filter import SignalSystem
 from adaline.systems.families.supervised import LinearClassifier
-from adaline.systems.gaussian_classifier import GaussianClassifier
 
 Mask = NDArray[np.bool_]
 
@@ -49,6 +48,8 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
     """Several two-class machines, copies of `system`, each on the rows of its classes with the labels 0 and 1."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # the systems that suit any number of classes are
+    default_system: ClassVar[type[Any]]
+    """The system of the machines where none is given."""
     basis: Annotated[Any, BASIS]
     system: Annotated[Any, AnyOf(NONE, Having("fit", what="a classifier for two classes"))]
     estimators_: list[Any]
@@ -126,7 +127,7 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
         return replace(worst(proofs), passes=passes)
 
     def _machine(self) -> Any:
-        return GaussianClassifier() if self.system is None else self.system
+        return self.default_system() if self.system is None else self.system
 
     def _check_together(self) -> None:
         check_machine(self._machine())
