@@ -15,7 +15,7 @@ BOOSTS = {
     "tasks/": 0.4,
     "gallery/": 0.3,
     "benchmarks": 0.2,
-    "design.md": 0.2,
+    "design": 0.2,
     "zoo.md": 0.2,
     "changelog.md": 0.1,
     "releases/": 0.1,

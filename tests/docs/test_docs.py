@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib.util
 import inspect
@@ -21,6 +22,7 @@ import yaml
 from adaline import datasets, plots
 from adaline.sums import SUMS
 from tests.cli.command_line import Shell
+from tests.test_house import HOME, SOURCES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -67,7 +69,7 @@ def test_the_code_of_a_page_prints_what_it_says(page: Path, tmp_path: Path, monk
 
 def test_every_page_of_the_navigation_is_there_and_every_page_is_in_it() -> None:
     settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
-    listed = set(leaves(settings["nav"])) - {"gallery/", "reference/", "tasks/"}
+    listed = set(leaves(settings["nav"])) - {"gallery/", "reference/", "tasks/", "design/"}
     written = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
     assert listed == written
 
@@ -210,13 +212,61 @@ def test_formulas_of_docstrings_are_set_as_mathematics(text: str, shown: str) ->
     assert making("formulas").marked(text) == shown
 
 
-def test_the_design_names_every_sum_and_layer() -> None:
-    design = (DOCS / "design.md").read_text()
-    chain, table = design.split("```")[1], design.split("## Sums")[1].split("Laws")[0]
-    assert set(SUMS) == set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]*)\|", table, re.MULTILINE))))
-    own = {path.stem for path in (ROOT / "src" / "adaline").iterdir() if path.suffix in ("", ".py")}
+DESIGN = making("design")
+PARTS = DESIGN.parts()
+EXPLAINED = {DESIGN.DESIGN: DESIGN.DESIGN.read_text(encoding="utf-8")} | {
+    path: DESIGN.explanation(path) for _, path in PARTS.values()
+}
+
+
+def test_the_design_is_one_screen_with_every_layer_and_every_folder() -> None:
+    design = EXPLAINED[DESIGN.DESIGN]
+    assert len(design.splitlines()) <= 75
+    chain = design.split("```")[1]
+    own = {path.stem for path in HOME.iterdir() if path.suffix in ("", ".py")}
     apart = {"__init__", "__main__", "__pycache__", "plots"}  # the front doors
     assert {name for name in own - apart if not re.search(rf"\b{name}\b", chain)} == set()
+    folders = {path.parent.relative_to(HOME).as_posix() for path in HOME.rglob("__init__.py")}
+    explained_elsewhere = {".", "datasets", "systems/families"}
+    assert folders - explained_elsewhere == PARTS.keys() - {"native"}
+
+
+def test_the_table_of_sums_has_every_sum() -> None:
+    table = EXPLAINED[PARTS["sums"][1]].split("Laws")[0]
+    assert set(SUMS) == set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]*)\|", table, re.MULTILINE))))
+
+
+def identifiers(tree: ast.AST) -> Iterator[str]:
+    """Yield the names and the words of the texts of a module, docstrings apart."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = {
+        id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and ast.get_docstring(node)
+    }
+    for node in ast.walk(tree):
+        for field in ("id", "attr", "name", "arg", "asname", "module"):
+            yield from re.findall(r"\w+", str(getattr(node, field, "")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield from re.findall(r"\w+", node.value)
+
+
+def test_files_and_names_in_the_explanations_exist() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in (*SOURCES, *HOME.rglob("*.pyi"))]
+    known = {name for one in texts for name in identifiers(ast.parse(one))}
+    known |= {word for path in (ROOT / "native").glob("*.?pp") for word in re.findall(r"\w+", path.read_text())}
+    missing = []
+    for page, explained in EXPLAINED.items():
+        near = (ROOT, HOME, page.parent)
+        for quoted in re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", explained, flags=re.DOTALL)):
+            if quoted.startswith(("ax.", "plt.")):  # matplotlib's
+                continue
+            if re.fullmatch(r"[\w./]+(/|\.(py|pyi|[ch]pp|md|txt|json|toml))", quoted):
+                ok = any((folder / quoted).exists() for folder in near)
+            elif re.fullmatch(r"[A-Za-z_][\w.]*(\(.*\))?", quoted):
+                ok = known.issuperset(re.findall(r"\w+", quoted.partition("(")[0]))
+            else:
+                ok = "/" not in quoted or any((folder / quoted).exists() for folder in near)
+            missing += [f"{page.relative_to(ROOT)}: {quoted}"] * (not ok)
+    assert not missing, "\n".join(missing)
 
 
 def test_every_function_of_other_packages_is_spelled_or_refused() -> None:

@@ -1,4 +1,15 @@
-"""The command line, `adaline` and `python -m adaline`: runs a command and returns its exit code."""
+"""The command line, `adaline` and `python -m adaline`: runs a command and returns its exit code.
+
+One file a command; `app.py` registers them and holds the options that several share. Commands and options follow from
+the registry of systems and the checks of their parameters, so that a new system needs no code here.
+
+A command ends within two seconds of SIGINT or SIGTERM (`interrupts.py`). It runs in the main thread, as event loops and
+libraries that set handlers need it. A thread reads the numbers of signals from the pipe that the interpreter writes
+them to at once (`signal.set_wakeup_fd`), and ends the process when the main thread, busy in LAPACK or DuckDB, does not.
+A command in a worker thread, interrupted by an exception that is set from outside, would not be woken from locks and
+reads that a signal wakes the main thread from. Temporary files are registered in `leftovers.py`, to be removed on the
+way out.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,33 @@
-"""Inference from the sums of a fit, and from its rows where they are given again."""
+"""Inference from the sums of a fit, and from its rows where they are given again.
+
+Everything here is a function of fits, names and rows; systems call it in one-line methods. A `LikelihoodFit` has
+weights, a root of the inverse information and what the family says; sandwich, profile, influence and intervals take the
+scores of rows from its loss. `effects` sees a model as a function from the design to the mean, with exact derivatives
+(`MeanModel`).
+
+- **Coordinates.** Cov(w0, w) = A G A' with A A' = (X'X + P)^-1 from the factor of the fit, and G summed over rows in
+  the coordinates z = A'(1, x). There the design is orthonormal, so that means of 1e9, unlike units and an
+  ill-conditioned design cost no more digits than they cost the fit: a meat matrix in raw columns would lose the square
+  of the condition. Leverages are z'z, so that HC2 and HC3 need no second product. Longley's HC3 errors are right to 12
+  digits, statsmodels' to 9.
+- **Rows again.** A model keeps sums, so that robust errors and influence ask for the rows. They are recognised by their
+  weight (number, for precisions) and by their residual sum of squares to 1e-6: the same rows in another order are
+  accepted, other rows refused.
+- **Which distribution.** Robust z and p are normal, F has N - p (clusters: G - 1) denominator degrees of freedom:
+  statsmodels' defaults, so that results can be compared; the table's head says t or z. The small-sample factor of
+  clusters is G/(G - 1) (N - 1)/(N - p).
+- **Leverage 1** (a dummy that only one row has): HC2 and HC3 divide by zero there and are refused, naming the row;
+  measures of influence are NaN there.
+- **Penalties.** Classical errors of ridge are posterior ones; robust ones are sampling errors of the shrunken estimate,
+  without its bias; the notes say so. Tests, anova and influence refuse a penalised fit.
+- **Precision weights.** The sums are the same; the number of positive weights and the sum of their logarithms are kept
+  beside them, added and subtracted with them. Frequencies and precisions never merge.
+- **Hypotheses as text** are parsed in rational arithmetic and by column names (longest first, backquotes for any name);
+  nothing is evaluated. A hypothesis about directions the rows do not span is refused, not tested by minimum norm.
+
+Limits: `anova` assumes that models without column names are nested. HAC errors of streamed rows hold some numbers of
+every row, and are refused beyond 2^26 rows.
+"""
 
 from adaline.lazy import lazily
 

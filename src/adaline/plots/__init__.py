@@ -24,6 +24,25 @@ Examples
 >>> ax = plots.residuals(data.y, model.predict(data.X))
 >>> ax.get_xlabel(), plots.svg(ax)[:4]
 ('prediction', '<svg')
+
+Design
+------
+There is a file for each kind of picture. The style is on only while a plot is drawn. `style.py` alone imports
+matplotlib, when the first plot is drawn: `from adaline import *` works without it, and a plot then names the extra.
+Colours are those of Okabe and Ito; classes also differ by marker, lines by dashes. Legends stand above the axes, where
+they hide nothing, and are as wide as the axes; direct labels are moved apart by least squares. Ticks of logarithmic
+axes are plain text, as names of columns with dollars must not be read as formulas. A test draws every plot, in its own
+figure and in narrow axes, and checks that no text covers another.
+
+- Regions are an image (300 x 300) and contours of the scores, so that borders are lines and not stairs.
+- The hyperplane has one scale on both axes, or its normal would not look normal; ranges that differ by more than 6
+  times get scales of their own.
+- Weights, centres and spreads of a system with a basis belong to phi(x): `hyperplane`, `mixture`, `clusters` and
+  `trajectory` refuse it, every other plot shows it; a test holds both for every plot of a model.
+- Curves have gaps where a candidate or a size failed, and no band where a method knows no standard error.
+- `coefficient_path` fits the system again under each penalty: Ridge's sums give the criterion of all penalties, but
+  keep the coefficients of one.
+- Only the last weights of descent are kept by the solvers: `trajectory` takes the steps one by one.
 """
 
 from adaline.plots.classification import calibration, confusion, fisher_projection

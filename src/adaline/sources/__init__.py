@@ -1,4 +1,49 @@
-"""Sources: where rows come from, cut into blocks of a fixed size that run in threads."""
+"""Sources: where rows come from, cut into blocks of a fixed size that run in threads.
+
+A source says where rows lie and runs sums and scans over them; no other module starts threads for arithmetic
+(`sources/threads.py`). A view (`sources/views.py`) is a source that reads the rows of another one with other targets,
+weights or columns, without a copy. Samples and folds are functions beside the sources (`sources/sample.py`,
+`sources/views.py`). A `Block` carries column scales that a sparse source knows (`exponent`) and rows of one class, read
+by index (`chosen`).
+
+- **Held rows.** `open_classes` reads sparse rows of 2^14 columns or more once and holds them (`sources/held.py`) where
+  they take no more than 1 GiB: entries of 1 or -1 as a signed column alone (`UnitsApart`, 4 bytes instead of 12), in
+  lots that share one sum, and columns numbered by their counts, so that the most frequent ones lie side by side in the
+  cache. `LogisticRegression` under a ridge penalty uses them, and works in the columns that have entries,
+  `ClassifiedRows.columns`, up to the fitted coefficients: a penalty holds those of all others at zero. Vectors of ten
+  million columns would take more memory than the rows.
+- **Effects of levels** that a table absorbs are read here (`sources/tables/effects.py`) and projected out by
+  `solvers/absorb`.
+
+Arrays on a device
+------------------
+Arrays of other namespaces run on the references of the kernels, which are written in the array API. On a CUDA device
+with Triton the kernels of `fused` take their place. Elsewhere X'X is computed without shift or scale, in batches of
+4096 rows or more, where 32 pilot rows show that every column lies within 4 spreads of zero; otherwise pieces of X are
+shifted and scaled, as everywhere. Blocks are large, and run one after the other.
+
+- **What stays on a device.** Rows, targets, weights, class indices, samples, residuals of a robust fit and outputs;
+  sums come to the host, where the small problems are solved. Matrices of a metric go back to the device to be factored,
+  and gradients with them. Targets and weights follow the rows, to the device or to the host.
+- **Packages.** cupy and jax arrays on a CUDA device are read as torch tensors of the same memory (DLPack), so that the
+  three give the same bits. A tensor that requires gradients is read without its history; float16 and bfloat16 are
+  copied to float32, which holds them exactly; integers to float64. An error of the device, out of memory among them, is
+  that of its package, and the model is then as it was before.
+- **Rows on the host, sums on a device.** `open_table(data, device="cuda")` keeps rows on the host. `Source.forest`
+  sends each dense block to the device for sums that have a kernel there (`Sum.has_device_kernel`), through one of two
+  buffers: while one is summed the next is copied on a stream of its own. Pages of an array are locked block by block
+  (20 to 50 GB/s; a machine that locks memory at less than 10 GB/s copies through buffers instead), and then copied at
+  90 % of the rate of the bus. Samples, labels and predictions stay on the host.
+
+Limits
+------
+- Without torch and Triton device arrays run on the references. torch (CPU and CUDA), cupy and jax (CUDA) and
+  array-api-strict have been run; MPS has not, but a device of array-api-strict without float64 has: rows are fitted on
+  the host there, and values come back in float32. Predictions, posteriors and labels that are numbers come back where
+  the rows lie; those of `ElasticNet`, `OrdinalRegression`, online learners and schemes are computed on the host.
+- A table that is sent to a device is read and coded by the host, at the host's speed; sparse rows are summed on the
+  host.
+"""
 
 from adaline.lazy import lazily
 
