@@ -23,6 +23,7 @@ from adaline.arrays import Array
 from adaline.basis import Fourier, Polynomial, Radial
 from adaline.losses import FAMILIES, Composed, Huber, Tukey
 from adaline.systems import (
+    CUSTOM,
     SYSTEMS,
     UNSUPERVISED,
     LeastSquaresClassifier,
@@ -30,8 +31,9 @@ from adaline.systems import (
     LogisticRegression,
     Perceptron,
 )
+from tests.systems.own_machines import Plane
 
-EVERY: dict[str, type[Any]] = {**SYSTEMS, **UNSUPERVISED}
+EVERY: dict[str, type[Any]] = {**SYSTEMS, **UNSUPERVISED, **CUSTOM}
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "LinearRegression": [
         {"fit_intercept": False},
@@ -81,6 +83,11 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"loss": Composed(Tukey(c=100.0), ACTIVATIONS["exp"]), "solver": "lbfgs"},
         {"solver": "stochastic", "rate": 1e-4, "epochs": 3},
     ],
+    "CustomMachine": [
+        {"loss": "poisson", "penalty": 0.5, "tol": 1e-15},
+        {"solver": "gradient", "epochs": 50},
+        {"solver": "stochastic", "rate": 1e-4, "epochs": 3},
+    ],
     "LMS": [{"rate": 1e-3, "epochs": 3, "fit_intercept": False}, {"rate": 0.1, "schedule": "1/t"}],
     "Adaline": [{"mode": "batch", "epochs": 50}, {"rate": 1e-3, "schedule": "power"}],
     "Perceptron": [
@@ -110,6 +117,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
 """Arguments besides the defaults."""
 FEWER_EPOCHS = {name: {"epochs": 9} for name in ("Perceptron", "KeslerPerceptron", "Pocket")}
 """Arguments of systems that go over rows which no plane separates a thousand times."""
+WITHOUT_DEFAULT: dict[str, dict[str, Any]] = {"CustomMachine": {"machine": Plane()}}
+"""Arguments that a system needs."""
 
 EXCEPTIONS: dict[str, dict[str, str]] = {
     "weights": {
@@ -125,6 +134,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "RobustRegression(penalty": "a penalty against the sum over rows",
         "WienerFilter(taps=2, method='autocorrelation'": "the method takes no weights",
         "GeneralizedLinear(loss=Huber": "a penalty against the sum over rows",
+        "CustomMachine(loss='poisson', penalty": "a penalty against the sum over rows",
         "LogisticRegression(penalty=1.0": "a penalty against the sum over rows",
         "LogisticRegression(scheme='one-vs-one', penalty": "a penalty against the sum over rows",
         "LogisticRegression(l1": "a penalty against the sum over rows",
@@ -178,6 +188,9 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "WienerFilter(": "a recording that is cut is another recording",
         "GaussianClassifier(covariance='full', components=2)": "mixtures need all rows",
     },
+    "several targets": {"CustomMachine": "one machine has all outputs"},
+    "a constant target": {"CustomMachine": "a machine need not have a constant"},
+    "model files": {"CustomMachine": "a machine is Python code"},
     "one weight": {"WienerFilter(taps=2, method='autocorrelation'": "the method takes no weights"},
     "units of columns": {
         "Ridge(penalty=0.5)": "a penalty in the units of the columns",
@@ -190,6 +203,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "OneVsRest(system=LogisticRegression": "a penalty in the units of the columns",
         "AdaptiveFilter": "a step in the units of the columns",
         "GeneralizedLinear(solver='stochastic'": "a step in the units of the columns",
+        "CustomMachine": "the machine is given the columns in their units",
         "LMS(": "a step in the units of the columns",
         "Adaline(rate": "a step in the units of the columns",
         "Perceptron": "a step in the units of the columns",
@@ -234,7 +248,7 @@ class Case:
 
     def make(self, **settings: Any) -> Any:
         """Return a model that is not fitted."""
-        return self.system(**{**self.settings, **settings})
+        return self.system(**{**WITHOUT_DEFAULT.get(self.system.__name__, {}), **self.settings, **settings})
 
     @cached_property
     def classifies(self) -> bool:

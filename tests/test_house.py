@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import adaline
-from adaline.systems import SYSTEMS, UNSUPERVISED
+from tests.cases import EVERY
 
 HOME = Path(adaline.__file__).parent
 SOURCES = sorted(HOME.rglob("*.py"))
@@ -24,9 +24,9 @@ def text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", {**SYSTEMS, **UNSUPERVISED})
+@pytest.mark.parametrize("name", EVERY)
 def test_a_learner_is_in_the_file_of_its_name_with_few_classes_of_ours_behind_it(name: str) -> None:
-    system = {**SYSTEMS, **UNSUPERVISED}[name]
+    system = EVERY[name]
     assert system.__module__.removeprefix("adaline.systems.").replace("_", "") == name.lower()
     stand_ins = "adaline.estimator"  # for scikit-learn's classes, which are not ours
     assert sum(cls.__module__.startswith("adaline.") and cls.__module__ != stand_ins for cls in system.__mro__) <= 3

@@ -19,7 +19,7 @@ import pytest
 
 import adaline
 from adaline.basis import BASES
-from adaline.systems import SYSTEMS, UNSUPERVISED
+from adaline.systems import CUSTOM, SYSTEMS, UNSUPERVISED
 from tests.lowest import PYPROJECT, requirements
 from tests.test_house import SOURCES, text
 from tests.turns import in_turn
@@ -70,10 +70,10 @@ def test_names_of_other_packages_lead_to_ours(name: str, said: str) -> None:
 
 def test_all_is_sorted_and_complete() -> None:
     assert list(adaline.__all__) == sorted(adaline.__all__, key=lambda name: (not name.isupper(), name))
-    assert set(SYSTEMS) <= set(adaline.__all__)
+    assert {*SYSTEMS, *UNSUPERVISED, *CUSTOM} <= set(adaline.__all__)
 
 
-@in_turn("system", SYSTEMS.values())
+@in_turn("system", [*SYSTEMS.values(), *CUSTOM.values()])
 def test_systems_document_their_arguments_and_say_where_they_come_from(system: type[Any]) -> None:
     shown = inspect.getdoc(system) or ""
     for name in inspect.signature(system).parameters:
@@ -321,7 +321,7 @@ def test_every_dependency_has_one_lower_bound() -> None:
     assert {line.split("==")[0] for line in requirements()} >= {"numpy", "duckdb", "matplotlib", "onnx", "pandas"}
 
 
-@in_turn("system", [*SYSTEMS.values(), *UNSUPERVISED.values(), *BASES.values()])
+@in_turn("system", [*SYSTEMS.values(), *UNSUPERVISED.values(), *CUSTOM.values(), *BASES.values()])
 def test_signatures_show_plain_types(system: Any) -> None:
     for shown in (str(inspect.signature(system)), str(inspect.signature(system.__init__))):
         assert "Annotated" not in shown

@@ -208,6 +208,15 @@ PATH_NOTES: dict[str, str] = {
 """The same for systems that have `mix`, where penalties make a path."""
 
 
+OWN_NOTES: dict[tuple[str, str], str] = {
+    ("GeneralizedLinear", "machine"): "machine= is now the system CustomMachine(machine, loss=...)",
+    (
+        "CustomMachine",
+        "fit_intercept",
+    ): "fit_intercept is not available here: a constant is a weight of the machine",
+}
+"""For a system and a name that is no parameter of it, the sentence that says why."""
+
 OUR_SYSTEMS: dict[str, tuple[str, ...]] = {
     "LinearRegression": ("lm", "ols", "wls", "lstsq", "leastsquares"),
     "Ridge": ("ridgecv", "bayesianridge", "ridgeregression"),
@@ -266,6 +275,8 @@ def unknown(owner: str, names: Iterable[str], given: Mapping[str, Any]) -> str:
 
 def _translated(owner: str, name: str, value: Any, known: list[str]) -> str:
     """Return what a name elsewhere is called here, or why there is no such parameter; "" where it is not known."""
+    if (owner, name) in OWN_NOTES:
+        return OWN_NOTES[owner, name]
     path = "mix" in known
     strength = "l1" if path else "penalty"
     if name == "C" and strength in known:

@@ -45,7 +45,7 @@ def test_a_second_fit_forgets_the_first(case: Case) -> None:
     assert_same_state(model, fitted(case.name))
 
 
-@cases()
+@cases(law="model files")
 def test_a_copy_and_a_file_are_the_model(case: Case, tmp_path: Path) -> None:
     model, X = fitted(case.name), case.rows().X
     save(model, tmp_path / "model")

@@ -15,7 +15,6 @@ from tests.cases import CASES, EVERY, EXCEPTIONS, Case, Given, assert_same, case
 
 SCALE = np.exp2([-30.0, 7.0, 0.0, 12.0])
 HUGE = np.exp2([-997.0, 500.0, 0.0, 990.0])
-NUMBERS = cases(lambda case: case.targets in ("numbers", "counts"))
 
 
 def in_forms(case: Case, X: Any) -> list[Any]:
@@ -110,7 +109,7 @@ def test_the_unit_of_the_target_is_that_of_the_predictions(case: Case) -> None:
         assert not case.linear or model.certificate_.digits > 7
 
 
-@NUMBERS
+@cases(lambda case: case.targets in ("numbers", "counts"), law="several targets")
 def test_several_targets_are_fitted_one_by_one(case: Case) -> None:
     given = case.rows()
     Y = np.column_stack([given.y, given.y[::-1], 0.5 * given.y])
@@ -126,7 +125,7 @@ def test_several_targets_are_fitted_one_by_one(case: Case) -> None:
         assert np.any(one.intercept_) == one.get_params().get("fit_intercept", True)
 
 
-@cases(lambda case: case.targets == "numbers" and not case.in_order)
+@cases(lambda case: case.targets == "numbers" and not case.in_order, law="a constant target")
 def test_a_constant_target_is_predicted(case: Case) -> None:
     X = case.rows().X
     for value in (3.5, 0.0) if case.make().fit_intercept else (0.0,):

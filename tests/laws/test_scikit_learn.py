@@ -21,7 +21,7 @@ FAMILIES = ["LinearRegression", "LogisticRegression", "Perceptron", "OneVsRest",
 def checks_of(names: Iterable[str]) -> pytest.MarkDecorator:
     """Parametrize a test by scikit-learn's checks of systems."""
     failures: Any = lambda one: getattr(one, "expected_failures", {})  # noqa: E731
-    return parametrize_with_checks([EVERY[name]() for name in names], expected_failed_checks=failures)  # type: ignore[no-any-return]
+    return parametrize_with_checks([Case(EVERY[name]).make() for name in names], expected_failed_checks=failures)  # type: ignore[no-any-return]
 
 
 def passes(estimator: Any, check: Any) -> None:

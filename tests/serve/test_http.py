@@ -160,7 +160,7 @@ def test_missing_values_and_unseen_levels_go_by_the_policy_of_the_model(client: 
     assert client.post("filled/predict", {"rows": [odd]}).json == expected
 
 
-@cases()
+@cases(law="model files")
 def test_every_system_is_served(case: Case, tmp_path: Path) -> None:
     model, X = fitted_case(case.name), case.rows(5, seed=1).X
     with Client(app({"a": LMS().fit([[1.0], [2.0]], [1.0, 2.0])})) as client:

@@ -108,7 +108,7 @@ def originals(every: bool = False) -> dict[str, Callable[[], Forgery]]:
     With `every` in every setting too.
     """
     out: dict[str, Callable[[], Forgery]] = {}
-    for case in CASES.values():
+    for case in (case for case in CASES.values() if case.keeps("model files")):
         first = f"{case.system.__name__}()" not in out
         if not (first or every):
             continue

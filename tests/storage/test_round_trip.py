@@ -54,7 +54,7 @@ def test_a_loaded_model_is_the_model_that_was_saved(case: Case, kind: str, tmp_p
     assert not isinstance(expected["predict"], str)
 
 
-@cases(lambda case: set(case.settings) <= {"epochs"})
+@cases(lambda case: set(case.settings) <= {"epochs"}, law="model files")
 def test_the_header_says_what_the_file_holds(case: Case, tmp_path: Path) -> None:
     model = all_cases.fitted(case.name)
     save(model, tmp_path / "model")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 
+@dataclass(frozen=True)
 class TwoLayers:
     """y = v0 + v'tanh(U (1, x)): W is (hidden, 1 + D + 1) plus the constant in a last row."""
 
-    def __init__(self, hidden: int = 4) -> None:
-        self.hidden = hidden
+    hidden: int = 4
 
     def start(self, features: int, outputs: int, rng: np.random.Generator) -> Any:
         """Return random weights."""
@@ -33,6 +34,7 @@ class TwoLayers:
         return out
 
 
+@dataclass(frozen=True)
 class Plane:
     """The linear machine, written by a user; the constant is not penalised."""
 

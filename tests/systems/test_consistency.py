@@ -24,6 +24,7 @@ from adaline.errors import AdalineError, AdalineWarning, InvalidParameter
 from adaline.peers import NOTES, OUR_NAMES, OUR_SYSTEMS
 from adaline.systems import SYSTEMS
 from tests.cases import EVERY, Case
+from tests.systems.own_machines import Plane
 
 every_system = pytest.mark.parametrize("system", EVERY.values(), ids=EVERY)
 
@@ -39,7 +40,7 @@ def rows(system: type[Any]) -> tuple[Any, Any]:
 
 @every_system
 def test_online_or_batch_is_a_mode(system: type[Any]) -> None:
-    given = system().get_params(deep=False)
+    given = Case(system).make().get_params(deep=False)
     assert not {"batch", "online", "sequential"} & {value for value in given.values() if isinstance(value, str)} - {
         given.get("mode")
     }
@@ -54,9 +55,14 @@ def test_online_or_batch_is_a_mode(system: type[Any]) -> None:
 
 
 def test_modes_and_shuffles_have_one_default() -> None:
-    given = {name: cls().get_params() for name, cls in EVERY.items()}
+    given = {name: Case(cls).make().get_params() for name, cls in EVERY.items()}
     assert {name for name in given if "mode" in given[name]} == {"Adaline", "Perceptron", "SigmoidPerceptron"}
-    assert {name for name in given if "shuffle" in given[name]} >= {"LMS", "Perceptron", "GeneralizedLinear"}
+    assert {name for name in given if "shuffle" in given[name]} >= {
+        "LMS",
+        "Perceptron",
+        "GeneralizedLinear",
+        "CustomMachine",
+    }
     assert {given[name].get("shuffle") for name in given} <= {None, False}
 
 
@@ -97,6 +103,7 @@ WARNING: dict[str, Callable[[], tuple[Any, tuple[Any, ...]]]] = {
         LONG,
     ),
     "GeneralizedLinear": lambda: (adaline.GeneralizedLinear(solver="gradient", epochs=1), FEW),
+    "CustomMachine": lambda: (adaline.CustomMachine(Plane(), solver="gradient", epochs=1), FEW),
     "LogisticRegression": lambda: (adaline.LogisticRegression(), (LINE, APART)),
     "OrdinalRegression": lambda: (adaline.OrdinalRegression(), (LINE, APART)),
     "LMS": lambda: (adaline.LMS(rate=10.0), FEW),
@@ -158,6 +165,7 @@ def test_our_convergence_warning_is_both() -> None:
 BY_POSITION = {
     **{"Ridge": "penalty", "KMeans": "n_clusters", "GaussianMixture": "n_components", "GeneralizedLinear": "loss"},
     **{"AdaptiveFilter": "taps", "WienerFilter": "taps", "OneVsRest": "system", "OneVsOne": "system"},
+    "CustomMachine": "machine",
     **{"Polynomial": "degree", "Spline": "df", "Fourier": "terms", "Radial": "centres", "Custom": "function"},
     **{"Beside": "bases", "After": "outer inner"},
 }
@@ -262,6 +270,7 @@ NONSENSE: dict[str, Any] = {
 MEANT = {
     ("LinearRegression", "stop_error", "-1"),
     ("GeneralizedLinear", "stop_error", "-1"),
+    ("CustomMachine", "stop_error", "-1"),
     ("SigmoidPerceptron", "stop_error", "-1"),
     ("LeastSquaresClassifier", "threshold", "-1"),
     ("FisherDiscriminant", "threshold", "-1"),
@@ -278,16 +287,16 @@ def test_every_parameter_has_a_check(cls: type[Any]) -> None:
 
 @pytest.mark.every
 @pytest.mark.parametrize(
-    ("system", "name"), [(system, name) for system, cls in EVERY.items() for name in cls().get_params(deep=False)]
+    ("system", "name"), [(system, name) for system, cls in EVERY.items() for name in cls._get_param_names()]
 )
 def test_a_value_that_means_nothing_is_refused_by_name(system: str, name: str) -> None:
-    cls = EVERY[system]
-    X, y = rows(cls)
+    case = Case(EVERY[system])
+    X, y = rows(case.system)
     for kind, value in NONSENSE.items():
         if (system, name, kind) in MEANT or (callable(value) and name == "schedule"):
             continue
         for method in ("fit", "partial_fit"):
-            model = cls(**{name: value})
+            model = case.make(**{name: value})
             if not hasattr(model, method):
                 continue
             with pytest.raises(InvalidParameter, match=rf"^{name} must be .*, got "):
@@ -315,7 +324,7 @@ def test_a_basis_refuses_values_by_name(basis: str, name: str) -> None:
 @every_system
 def test_a_parameter_changed_after_a_fit_is_checked_again(system: type[Any]) -> None:
     X, y = rows(system)
-    model = system().fit(X, y)
+    model = Case(system).make().fit(X, y)
     model.set_params(basis="nonsense")
     with pytest.raises(InvalidParameter, match=r"^basis must be "):
         model.fit(X, y)

@@ -235,13 +235,13 @@ TWO = np.column_stack([OFFSET, OFFSET])
         ({"loss": "binomial", "link": "sqrt"}, {}, "not for binomial: use logit"),
         ({"loss": "poisson", "dispersion": "chi2"}, {}, "dispersion must be None, 'pearson'"),
         ({"loss": "poisson", "dispersion": 0.0}, {}, "dispersion must be"),
-        ({"loss": "poisson", "l1": 1.0, "solver": "gradient"}, {}, "l1 is for linear machines"),
+        ({"loss": "poisson", "l1": 1.0, "solver": "gradient"}, {}, "l1 is not for solver='gradient'"),
         ({"loss": "poisson"}, {"offset": [0.0, 1.0]}, "offset has shape"),
         ({"loss": "poisson"}, {"offset": ["a"] * 40}, "offset must be numbers"),
         ({"loss": "poisson"}, {"offset": [np.nan] + [0.0] * 39}, "offset is nan at row 0"),
         ({"loss": "poisson"}, {"exposure": [1.0] + [0.0] * 39}, "exposure is 0 at row 1: give positive"),
         ({"loss": "softmax"}, {"offset": 1.0}, "softmax has several"),
-        ({"loss": "negative_binomial", "solver": "stochastic"}, {}, "not estimated so"),
+        ({"loss": "negative_binomial", "solver": "stochastic"}, {}, "do not estimate the shape"),
         ({"loss": "poisson"}, {"offset": TWO}, r"must be a number or \(40,\), one for each row"),
         ({}, {"offset": TWO, "y": ROWS[["count", "amount", "zero"]]}, r"or \(40, 3\), one for each target"),
         ({"loss": "binomial"}, {"offset": TWO, "y": target("binomial")}, "successes and failures are one target"),
@@ -277,7 +277,7 @@ def test_a_model_with_an_offset_predicts_with_one_and_others_have_no_summary(tmp
     assert not hasattr(other, "summary")
     with pytest.raises(AttributeError, match="has no attribute 'summary'") as refusal:
         other.summary()
-    assert "needs the likelihood" in str(refusal.value.__cause__)
+    assert "needs a likelihood" in str(refusal.value.__cause__)
     for loss in (NegativeBinomial("auto"), Linked(Tweedie(1.5), Power(0.5)), Tweedie(1.2)):
         fitted = GeneralizedLinear(loss=loss).fit(X, target("poisson"))
         save(fitted, tmp_path / "model")

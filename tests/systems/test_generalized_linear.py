@@ -18,7 +18,6 @@ from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, Invali
 from adaline.losses import LOSSES, CustomLoss, Huber, Logistic, Loss, Quantile
 from adaline.results import Status
 from adaline.storage import export_onnx
-from tests.systems.own_machines import Plane, TwoLayers
 
 OWN_HUBER = CustomLoss(
     lambda z, t: np.where(np.abs(t - z) <= 2.0, 0.5 * (t - z) ** 2, 2.0 * (np.abs(t - z) - 1.0)),
@@ -309,46 +308,14 @@ def test_stochastic_steps_of_their_own_rate_come_near(loss: str) -> None:
     assert np.corrcoef(model.decision_function(X) if loss == "poisson" else model.predict(X), z)[0, 1] > 0.96
 
 
-# -- machines of one's own -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("solver", ["auto", "stochastic", "gradient"])
-def test_two_layers_learn_the_exclusive_or(solver: str) -> None:
-    X, y = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0.0, 1, 1, 0])
-    settings = {"rate": 0.1, "tol": 0.0, "epochs": 3000} if solver != "auto" else {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = GeneralizedLinear(machine=TwoLayers(), solver=solver, random_state=1, **settings).fit(X, y)
-    np.testing.assert_allclose(model.predict(X), y, atol=1e-3)
-    assert not hasattr(model, "coef_")
-    if solver == "auto":
-        assert model.certificate_.objective < 1e-9
-        assert model.certificate_.status is Status.SOLVED
-
-
-def test_a_plane_of_ones_own_is_the_linear_machine() -> None:
-    X, z, rng = rows()
-    y = rng.poisson(np.exp(z))
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    ours = GeneralizedLinear(loss="poisson", machine=Plane(), penalty=2.0, tol=1e-14).fit(X, y)
-    theirs = GeneralizedLinear(loss="poisson", penalty=2.0).fit(X, y)
-    np.testing.assert_allclose(ours.weights_[0], theta(theirs), rtol=1e-5)
-    assert ours.certificate_.objective == pytest.approx(theirs.certificate_.objective, rel=1e-10)
-    classes = np.digitize(z, [0.0, 0.6])
-    ours = GeneralizedLinear(loss="softmax", machine=Plane(), penalty=1.0, tol=1e-14).fit(X, classes)
-    theirs = GeneralizedLinear(loss="softmax", penalty=1.0).fit(X, classes)
-    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-5)
-
-
 def test_a_warm_start_goes_on() -> None:
     X, z, rng = rows()
     y = rng.poisson(np.exp(z))
-    for settings in ({"machine": Plane(), "solver": "gradient"}, {"solver": "gradient"}):
-        model = GeneralizedLinear(loss="poisson", epochs=3, warm_start=True, tol=1e-14, **settings)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            first = model.fit(X, y).history_[-1]
-            assert model.fit(X, y).history_[-1] < first
+    model = GeneralizedLinear(loss="poisson", solver="gradient", epochs=3, warm_start=True, tol=1e-14)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        first = model.fit(X, y).history_[-1]
+        assert model.fit(X, y).history_[-1] < first
 
 
 # -- what is refused -------------------------------------------------------------------------------------------------
@@ -364,8 +331,6 @@ def test_a_warm_start_goes_on() -> None:
         ({"loss": "absolute"}, "corners.*RobustRegression"),
         ({"loss": "perceptron"}, "corners.*Perceptron"),
         ({"loss": Quantile(0.9), "solver": "lbfgs"}, "solver='stochastic'"),
-        ({"machine": Plane(), "solver": "newton"}, "solver must be one of auto, lbfgs"),
-        ({"machine": object()}, "lacks start, value, gradient"),
         ({"rate": [1.0, 1.0], "solver": "stochastic"}, "only batch steps"),
         ({"epochs": 0}, "epochs"),
         ({"init": [1.0]}, "init has shape"),
@@ -400,13 +365,10 @@ def test_targets_that_a_loss_does_not_take_are_refused_by_row(loss: str, y: Any,
 
 def test_python_code_is_never_stored(tmp_path: Path) -> None:
     X, z, _ = rows()
-    for settings in ({"loss": OWN_HUBER}, {"machine": Plane()}):
-        model = GeneralizedLinear(**settings).fit(X, z)
-        with pytest.raises(InvalidType, match="never code"):
-            save(model, tmp_path / "m")
-        assert not (tmp_path / "m").exists()
-    with pytest.raises(InvalidType, match="Python code"):
-        export_onnx(model, tmp_path / "m.onnx")
+    model = GeneralizedLinear(loss=OWN_HUBER).fit(X, z)
+    with pytest.raises(InvalidType, match="never code"):
+        save(model, tmp_path / "m")
+    assert not (tmp_path / "m").exists()
     stored = GeneralizedLinear(loss=Huber(delta=2.0), activation="softplus").fit(X, np.exp(z))
     save(stored, tmp_path / "m")
     again = load(tmp_path / "m")

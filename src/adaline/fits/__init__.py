@@ -3,8 +3,8 @@
 `minimise` (`fits/linear_machine.py`) fits every likelihood and loss: it chooses the start, calls the solver, checks
 whether there is a minimum, and certifies. The other files drive what is not one smooth problem: paths of penalties
 (`fits/penalty_path.py`, `fits/l1_path.py`, `fits/elastic_path.py`), robust criteria (`fits/robust.py`), ordered classes
-(`fits/ordinal.py`), scans (`fits/online.py`), stochastic steps (`fits/stochastic.py`), and machines of the user's own
-(`fits/custom_machine.py`). Drivers take values, never a system.
+(`fits/ordinal.py`), scans (`fits/online.py`) and stochastic steps (`fits/stochastic.py`). Drivers take values, never
+a system.
 
 Any loss, any machine
 ---------------------
@@ -24,9 +24,9 @@ Any loss, any machine
   its mean has come down.
 - **Stochastic steps** run on the native scans where there is one for the loss and no penalty; else in a Python loop.
   `rate="auto"` starts at the mean loss of a row above its least, over the mean square of its gradient.
-- **Machines of the user's own** go through the same L-BFGS: it asks for `evaluate(theta)` and a metric, not for a
-  linear machine. A user's own loss or machine is Python code: model files refuse it. ONNX holds what is predicted, so
-  that it can hold a fit of a user's own loss, but not a user's own machine.
+- **Machines of the user's own** (`CustomMachine`) go through the same L-BFGS: it asks for `evaluate(theta)` and a
+  metric, not for a linear machine. A user's own loss or machine is Python code: model files refuse it. ONNX holds what
+  is predicted, so that it can hold a fit of a user's own loss, but not a user's own machine.
 
 Separation
 ----------

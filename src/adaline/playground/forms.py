@@ -28,7 +28,7 @@ LIMITS: dict[str, float] = {
 }
 """The largest numbers that a page may ask for."""
 MADE_HERE = {"basis", "system"}  # parameters with fields of their own on the page
-LEFT_OUT = {"init", "machine", "scoring", "warm_start", "mixing", "weights", "record", "groups", "classes", "priors"}
+LEFT_OUT = {"init", "scoring", "warm_start", "mixing", "weights", "record", "groups", "classes", "priors"}
 LONGEST = 64  # numbers of a start that a page gives
 BASES_HERE = ("Polynomial", "Fourier", "Radial", "Spline")
 

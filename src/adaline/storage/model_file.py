@@ -33,7 +33,7 @@ from adaline.storage.container import AGAIN, BROKEN, SCHEMA, Tensors, read, read
 from adaline.storage.pipelines import first_step, is_pipeline, last_step, of_scikit_learn
 from adaline.storage.schema import KNOWN, check_model
 from adaline.storage.tree import CRITERIA, decode, encode, parts_of, system_of
-from adaline.systems import SYSTEMS
+from adaline.systems import CUSTOM, SYSTEMS
 
 PLAIN = ("schema", "adaline", "created", "system", "columns", "classes")
 TREES = ("parameters", "certificate", "state")
@@ -152,6 +152,10 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
 def check_storable(model: AnyModel) -> None:
     """Refuse what is not a fitted system of the registry."""
     kind: type[Any] = type(model)
+    if CUSTOM.get(kind.__name__) is kind:
+        raise InvalidType(
+            f"{kind.__name__} is made of Python code, and a file holds numbers and text, never code: pickle the model"
+        )
     if not is_pipeline(model) and KNOWN.get(kind.__name__) is not kind:
         raise InvalidType(f"{kind.__name__} is not a system of adaline, nor a Pipeline: {', '.join(KNOWN)}")
     if is_pipeline(model):

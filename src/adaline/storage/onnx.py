@@ -348,8 +348,6 @@ def _labels(classes: NDArray[Any]) -> NDArray[Any]:
 
 
 def _no_form(model: AnyModel) -> InvalidType:
-    if getattr(model, "machine", None) is not None:
-        return InvalidType("a machine of one's own is Python code, which has no ONNX form")
     return InvalidType(f"{model} has no ONNX form yet")
 
 

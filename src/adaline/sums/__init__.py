@@ -22,7 +22,7 @@
 | `NullScore` | value, slope and information at one output for all rows | constant | null deviance with offsets |
 | `Densities` | log densities of compound Poisson amounts at their own mean | a series | `tweedie` likelihoods |
 | `ShapeScore` | derivatives of the likelihood by the shape of a negative binomial | K D | the most likely shape |
-| `MachineObjective` | value and gradient of a user's machine | the machine's | `GeneralizedLinear(machine=)` |
+| `MachineObjective` | value and gradient of a user's machine | the machine's | `CustomMachine` |
 | `WrongRows` | sum of t x over misclassified rows, criterion, count | 2 K D | batch perceptrons |
 | `WrongRivals` | classes above the class of their row: criterion and count | K D | `KeslerPerceptron`, mixed |
 | `ErrorCounts` | errors of each of C candidates | C K D | `Pocket` |

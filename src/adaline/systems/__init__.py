@@ -2,7 +2,8 @@
 
 The laws of a family select from it by base class: `LinearSystem` (regression from moments), `ClosedFormClassifier`
 (classification from class moments), `OnlineSystem` (scans and their batch rules). Systems without targets are in
-UNSUPERVISED: model files know them, `compare` and the command line's fit do not.
+UNSUPERVISED: model files know them, `compare` and the command line's fit do not. `CustomMachine`, whose machine is code
+of the user's, is in CUSTOM: for Python alone.
 
 - **Online fits.** `OnlineSystem._learn` starts or copies the scan, a learner's `_run` changes it in place and returns
   an `OnlineResult`; a `FittedScan` is the scan with the result of all its fits. `LogisticRegression(solver="online")`

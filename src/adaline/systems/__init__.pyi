@@ -1,5 +1,6 @@
 from adaline.systems.adaline import Adaline as Adaline
 from adaline.systems.adaptive_filter import AdaptiveFilter as AdaptiveFilter
+from adaline.systems.custom_machine import CustomMachine as CustomMachine
 from adaline.systems.elastic_net import ElasticNet as ElasticNet
 from adaline.systems.families.closed_form import ClosedFormClassifier as ClosedFormClassifier
 from adaline.systems.families.linear_system import LinearSystem as LinearSystem
@@ -19,6 +20,7 @@ from adaline.systems.one_vs_rest import OneVsRest as OneVsRest
 from adaline.systems.ordinal_regression import OrdinalRegression as OrdinalRegression
 from adaline.systems.perceptron import Perceptron as Perceptron
 from adaline.systems.pocket import Pocket as Pocket
+from adaline.systems.registry import CUSTOM as CUSTOM
 from adaline.systems.registry import SYSTEMS as SYSTEMS
 from adaline.systems.registry import UNSUPERVISED as UNSUPERVISED
 from adaline.systems.registry import system_name as system_name

@@ -1,4 +1,4 @@
-"""Generalized linear machines: families of distributions with links, any loss, any differentiable machine."""
+"""Generalized linear machines: families of distributions with links, and any other loss of a row."""
 
 from __future__ import annotations
 
@@ -24,13 +24,11 @@ from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.estimator import available_if
-from adaline.fits.custom_machine import MACHINE, first_weights, fit_machine
 from adaline.fits.linear_machine import (
     Constants,
     FittedMachine,
     MachineOptions,
     Near,
-    best_constants,
     constants_of_targets,
     likelihood_of_family,
     minimise,
@@ -48,26 +46,20 @@ from adaline.inference.hypotheses import HypothesisTest
 from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
 from adaline.inference.profile import INTERVALS, check_profile, profile_ends
 from adaline.inference.sandwich import all_with_errors, observations
-from adaline.input import Meter, by_blocks, generator, set_columns, transaction
+from adaline.input import Meter, by_blocks, generator, transaction
 from adaline.input.basis import columns_of
 from adaline.input.coded import (
-    brought,
-    coded,
-    effects_on,
-    offset_of,
     refuse_absorbed,
-    score_predictions,
-    streamed_score,
 )
-from adaline.input.first_pass import FirstPass, first_pass
-from adaline.input.open import open_rows, read_finite, read_offset, read_targets, refuse_overflow
+from adaline.input.open import open_rows, read_finite, refuse_overflow
 from adaline.links import LINK, Link, LinkName, name_of
-from adaline.losses import FAMILIES, Composed, Logistic, Loss, NegativeBinomial, Offset, loss_of
+from adaline.losses import FAMILIES, Loss, NegativeBinomial, Offset, loss_of
 from adaline.losses.families import Family
 from adaline.losses.registry import ACTIVATION, LOSS, LossName
 from adaline.parameters import (
     BATCH_RATE,
     COUNT,
+    FIRST_WEIGHTS,
     FLAG,
     LEVEL,
     NONE,
@@ -76,7 +68,6 @@ from adaline.parameters import (
     ZERO_OR_MORE,
     AnyOf,
     Number,
-    Numbers,
     OneOf,
     UsedWith,
     one_of,
@@ -91,11 +82,19 @@ from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, LikelihoodFit
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
-from adaline.sources.array import read_weights
-from adaline.sources.views import in_memory, shares_of
-from adaline.sums import Targets
 from adaline.sums.machine import dense
 from adaline.sums.wrong_rows import outputs
+from adaline.systems.families.any_loss import (
+    PosedRows,
+    add_offset,
+    has_response,
+    mean_of,
+    pose,
+    refuse_corners,
+    refuse_outside,
+    score_means,
+    shape_of,
+)
 from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits
 from adaline.systems.families.supervised import LinearRegressor
@@ -109,7 +108,6 @@ TOLERANCE = {"gradient": 1e-8, "stochastic": 1e-4}
 PRECISE = 1e-10
 MachineSolver = Literal["auto", "newton", "lbfgs", "newton-cg", "gradient", "stochastic"]
 DispersionRule = Literal["pearson", "deviance"]
-OF_MACHINES = ("auto", "lbfgs", "gradient", "stochastic")
 NEAR = (Status.SOLVED, Status.ILL_CONDITIONED, Status.RANK_DEFICIENT)  # start fits of nearly the same rows
 SEPARATED = (
     "a hyperplane separates the classes, so the weights grow without bound and the likelihood has no maximum: "
@@ -124,9 +122,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
 
     z = w'x + w0, and a known offset where one is given. Families of distributions are losses: minus the log-likelihood
     of t, whose mean is the inverse link of z; `summary` and `test` are about them. So is softmax, whose targets are the
-    indices 0 .. K-1 of classes, and any other cost of a row. K targets have a machine each. With `machine` the linear
-    machine itself is replaced by a differentiable function G(W, X) of the user's own. Losses that are known to be
-    convex are minimised to `tol`; others to a minimum that depends on the start.
+    indices 0 .. K-1 of classes, and any other cost of a row. K targets have a machine each. Losses that are known to be
+    convex are minimised to `tol`; others to a minimum that depends on the start. `CustomMachine` has a differentiable
+    function G(W, x) of your own in place of w'x + w0.
 
     Parameters
     ----------
@@ -144,12 +142,8 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     activation : None, name, or Activation
         g of least squares through g, as in the lectures: "identity", "tanh", "logistic", "exp", "softplus". None: the
         loss is taken of z itself. Likelihoods take a link instead.
-    machine : None, or an object
-        With `start(features, outputs, rng)`, which gives the first weights W, an array of any shape, `value(W, X)`, the
-        outputs (n, K), and `gradient(W, X, slopes)`, the sum over rows of slopes (n, K) times d outputs / dW. If it has
-        `penalised(W)`, the penalty of each weight is multiplied by that.
     penalty : float
-        In the columns' own units; with a machine on all its weights.
+        In the columns' own units.
     l1 : float
         The same of absolute values, which sets coefficients to zero; by proximal Newton steps.
     dispersion : None, "pearson", "deviance" or a number
@@ -163,12 +157,12 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         Bounds the distance to the optimum as a share of the loss of the best constants; stochastic: ends when an epoch
         changes the progressive loss by no more than this share. None: 1e-10, gradient 1e-8, stochastic 1e-4.
     fit_intercept : bool
-        Whether linear machines have a constant w0; it is never penalised.
-    init : array (1 + D,) or (K, 1 + D), intercept first, or like W; or None
+        Whether there is a constant w0; it is never penalised.
+    init : array (1 + D,) or (K, 1 + D), intercept first, or None
         First weights. None: the best constants, or zero where the rate is a number.
     warm_start : bool
         Whether fit starts from the weights there are.
-    rate : "auto", number; gradient of linear machines: also a vector or matrix
+    rate : "auto", number; gradient: also a vector or matrix
         eta of gradient (on the sum over rows) and stochastic (on one row); "auto" is safe in any units.
     schedule : "constant", "1/t", "power" or function
         Stochastic: how a number falls with the steps t = 1, 2, ...: eta, eta/t, eta/(1 + t)^(3/4), or eta f(t).
@@ -179,13 +173,13 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     shuffle : bool
         Stochastic: whether every epoch draws a permutation of the rows. Rows sorted by target or by time need it.
     random_state : int, generator or None
-        Where permutations and the first weights of machines are drawn from.
+        Where permutations are drawn from.
     basis : a basis of `adaline.basis`, or None
         phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
     Attributes
     ----------
-    coef_, intercept_ : (D,) and a number, or (K, D) and (K,). weights_ : W of a machine of one's own.
+    coef_, intercept_ : (D,) and a number, or (K, D) and (K,).
     certificate_ : how good the solution is. history_ : objective after each step; stochastic: mean loss of each epoch.
     n_iter_ : steps or epochs. rows_seen_ : number of rows. aliased_ : names of the columns that are constant or depend
     on those before them. dependencies_ : how, as text.
@@ -210,21 +204,21 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     """Settings for targets that suit them; with the squared loss it is LinearRegression."""
     takes_offset: ClassVar[bool] = True
     used_with: ClassVar[UsedWith] = {
-        **{name: {"solver": OneOf("gradient", "stochastic")} for name in ("rate", "stop_error")},
+        "rate": {"solver": OneOf("gradient", "stochastic")},
         **{name: {"solver": OneOf("stochastic")} for name in ("schedule", "shuffle")},
+        "stop_error": {"solver": OneOf("gradient")},
     }
     loss: Annotated[LossName | Loss | Family, LOSS] = "squared"
     _: KW_ONLY
     link: Annotated[LinkName | Link | None, LINK] = None
     activation: Annotated[ActivationName | Activation | None, ACTIVATION] = None
-    machine: Annotated[Any, AnyOf(NONE, MACHINE)] = None
     penalty: Annotated[float, ZERO_OR_MORE] = 0.0
     l1: Annotated[float, ZERO_OR_MORE] = 0.0
     dispersion: Annotated[float | DispersionRule | None, AnyOf(NONE, one_of(DispersionRule), POSITIVE)] = None
     solver: Annotated[MachineSolver, one_of(MachineSolver)] = "auto"
     tol: Annotated[float | None, AnyOf(NONE, ZERO_OR_MORE)] = None
     fit_intercept: Annotated[bool, FLAG] = True
-    init: Annotated[Any, AnyOf(NONE, Numbers("weights, intercept first, or those of a machine", range(1, 9)))] = None
+    init: Annotated[Any, AnyOf(NONE, FIRST_WEIGHTS)] = None
     warm_start: Annotated[bool, FLAG] = False
     rate: Annotated[Literal["auto"] | Any, BATCH_RATE] = "auto"
     schedule: Annotated[Decay, SCHEDULE] = "constant"
@@ -254,8 +248,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     @transaction
     def _fit_near(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, model: Self) -> Self:
         """Fit as `fit` does, starting from a model of nearly the same rows where that helps."""
-        solved = self.machine is None and model.certificate_.status in NEAR
-        near = theta_of(model) if solved else None
+        near = theta_of(model) if model.certificate_.status in NEAR else None
         return self._fit(X, y, sample_weight, near)
 
     def _fit(
@@ -269,40 +262,167 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     ) -> Self:
         meter = Meter(X)
         check_parameters(self)
-        loss = _read_loss(self)
-        before = None
-        if self.warm_start and hasattr(self, "certificate_"):
-            before = theta_of(self) if self.machine is None else self.weights_
-        for name in ("coef_", "intercept_", "weights_", "deviance_", "dispersion_", "shape_", "absorbed_"):
-            self.__dict__.pop(name, None)
         self._refuse_exposure(exposure)
-        source, columns = open_rows(self, X, y, sample_weight, reset=True, offset=offset, exposure=exposure)
-        set_columns(self, columns)
-        self._with_offset = source.offset > 0
-        automatic = _shape_of(loss) == "auto"
-        loss = with_family(loss, NegativeBinomial(1.0)) if automatic else loss
-        targets = source.shape.targets - source.offset
-        if loss == loss_of("binomial") and targets == 1:
-            loss = Logistic()  # the same, and it has a native kernel
-        if source.offset:
-            loss = _with_offset(loss, targets, source.offset)
-        if self.machine is not None or self.solver == "stochastic":
-            source = in_memory(source)
-        opening = first_pass(source, Targets, loss)
-        if not opening.targets.finite:
-            source.refuse_nonfinite()
-        constant = best_constants(source, loss, opening.targets)
-        self._flat = (source.flat or len(constant) < targets) and not loss.coupled
-        self.rows_seen_ = source.n_rows
-        if self.machine is None:
-            self._fit_linear(source, loss, opening, constant, before, near, automatic)
+        before = theta_of(self) if self.warm_start and hasattr(self, "certificate_") else self.init
+        for name in ("coef_", "intercept_", "deviance_", "dispersion_", "shape_", "absorbed_"):
+            self.__dict__.pop(name, None)
+        loss, stochastic = self._loss(), self.solver == "stochastic"
+        shaping = shape_of(loss) == "auto"
+        loss = with_family(loss, NegativeBinomial(1.0)) if shaping else loss
+        posed = pose(self, loss, X, y, sample_weight, offset, exposure, held=stochastic)
+        self._with_offset, self._flat, self.rows_seen_ = posed.with_offset, posed.flat, posed.source.n_rows
+        self._typical = posed.opening.spread.mean
+        options = self._options(posed, before)
+        if stochastic:
+            self._take(posed, [self._walk(posed, options)], [])
         else:
-            self._fit_machine(source, loss, len(constant), before)
-        if source.absorption is not None:
-            self._take_effects(source)
-        self.certificate_: Certificate = meter.on(self.certificate_, source)
+            self._take(posed, *self._minima(posed, options, near, shaping))
+        if posed.source.absorption is not None:
+            self._take_effects(posed.source)
+        self.certificate_: Certificate = meter.on(self.certificate_, posed.source)
         self._warn()
         return self
+
+    def _walk(self, posed: PosedRows, options: MachineOptions) -> FittedMachine:
+        """Return the machines after epochs of single steps."""
+        draw = generator(self.random_state) if self.shuffle else None
+        epochs = EpochOptions(int(self.epochs), self._tol(), draw=draw, title=type(self).__name__)
+        return walk_rows(posed.source, posed.loss, options, self.schedule, epochs, posed.opening.spread, posed.constant)
+
+    def _minima(
+        self, posed: PosedRows, options: MachineOptions, near: Array | None, shaping: bool
+    ) -> tuple[list[FittedMachine], list[LikelihoodFit]]:
+        """Return the machines of least objective, and what inference needs of their likelihoods.
+
+        Coupled outputs are fitted together, others target by target, from the weights `near` where their shape suits;
+        `shaping`: the shape of a negative binomial is estimated too.
+        """
+        source, loss, opening, constant, _ = posed
+        if near is not None and near.shape != (len(constant), 1 + source.shape.features):
+            near = None
+        alone = Offset(loss.loss) if isinstance(loss, Offset) else loss
+        together = loss.coupled or len(constant) == 1
+        found: list[FittedMachine] = []
+        fits: list[LikelihoodFit] = []
+        for k in range(1 if together else len(constant)):
+            own, columns = slice(None), slice(None)
+            part = posed._replace(loss=alone)
+            if not together:
+                own, columns = slice(k, k + 1), source.columns_of_target(k)
+                part = PosedRows(source.with_target(k), alone, opening._replace(sample=None), constant[own], True)
+            one = options if options.init is None else replace(options, init=options.init[own])
+            one = one if near is None else replace(one, near=Near(near[own]))
+            lowest, mean = float(opening.targets.lowest[own].sum()), opening.targets.mean[columns]
+            machine, fit = self._minimum(part, one, lowest, mean, shaping)
+            found.append(machine)
+            fits += [] if fit is None else [fit]
+        return found, fits
+
+    def _minimum(
+        self, posed: PosedRows, options: MachineOptions, lowest: float, mean: Array, shaping: bool
+    ) -> tuple[FittedMachine, LikelihoodFit | None]:
+        """Return the machine of targets of this mean, which cost at least `lowest`, and its likelihood."""
+        source, loss, opening, constant, _ = posed
+        problem = build_problem(
+            *(source, loss, len(constant), options.intercept, options.penalty), opening.spread, opening.sample
+        )
+
+        def constants_of(problem: Problem) -> Constants:
+            return constants_of_targets(problem, constant, lowest, mean, options.init)
+
+        error, fit = None, None
+        if shaping:
+            found, constants, error = minimise_shape(problem, constants_of, options)
+        else:
+            constants = constants_of(problem)
+            found = minimise(problem, constants, options)
+        if loss.linked is not None:
+            fit = likelihood_of_family(found, options, constants, self.dispersion, error)
+        known = found.solution.certificate
+        if known.status in (Status.SEPARATED, Status.QUASI_SEPARATED):
+            weights = (
+                "those that the last step reached" if self.solver == "gradient" else "the weights under a tiny penalty"
+            )
+            known = replace(known, advice=SEPARATED.format(weights=weights))
+            found = replace(found, solution=found.solution._replace(certificate=known))
+        return found, fit
+
+    def _take(self, posed: PosedRows, found: list[FittedMachine], fits: list[LikelihoodFit]) -> None:
+        """Take over the machines of a fit, and what inference needs of them."""
+        theta = np.concatenate([one.solution.theta for one in found])
+        self.coef_, self.intercept_ = split_theta(theta, self._flat, posed.source.empty_on_device())
+        self.history_ = [value for one in found for value in one.history]
+        self.n_iter_ = max(len(one.history) for one in found)
+        absorbed = posed.source.absorption is not None
+        columns = named([one.dependence for one in found if one.dependence is not None], columns_of(self), absorbed)
+        self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
+        self._fits = fits
+        parts = [fit.family for fit in fits if fit.family is not None]
+        if parts:
+            of = np.array([[part.deviance, part.dispersion, part.shape] for part in parts]).T
+            self.deviance_, self.dispersion_ = (of[0][0], of[1][0]) if self._flat else (of[0], of[1])
+            if not np.isnan(of[2]).any():
+                one = self._flat or shape_of(self._loss()) != "auto"
+                self.shape_ = float(of[2][0]) if one else of[2]
+        self.certificate_ = without_constants(
+            combine_certificates([one.solution.certificate for one in found]),
+            columns.constant,
+            EXPLAINED if absorbed else CONSTANT,
+        )
+
+    def _options(self, posed: PosedRows, before: Any) -> MachineOptions:
+        features = posed.source.shape.features
+        init = None if before is None else read_init(before, len(posed.constant), 1 + features)
+        if init is not None:
+            init[:, 0] *= bool(self.fit_intercept)
+        penalty = RidgePenalty(float(self.penalty), np.ones(features))
+        return MachineOptions(
+            *(penalty, bool(self.fit_intercept), self._tol(), self.solver, init, float(self.l1)),
+            rate=self.rate,
+            epochs=int(self.epochs),
+            stop_error=self.stop_error,
+        )
+
+    def _check_together(self) -> None:
+        loss = self._loss()
+        if self.l1 and self.solver in ("gradient", "stochastic"):
+            raise InvalidParameter(f"l1 is not for solver={self.solver!r}: leave solver='auto'")
+        if shape_of(loss) == "auto" and self.solver == "stochastic":
+            raise InvalidParameter(
+                "stochastic steps do not estimate the shape of a negative binomial: use NegativeBinomial(shape=...)"
+            )
+        refuse_corners(loss, self.solver)
+        if np.ndim(self.rate) and self.solver != "gradient":
+            raise InvalidParameter("rate must be 'auto' or a number: only batch steps take more")
+
+    def _loss(self) -> Loss:
+        """Return the loss of a row without its offset."""
+        return loss_of(self.loss, self.activation, self.link)
+
+    def _tol(self) -> float:
+        return TOLERANCE.get(self.solver, PRECISE) if self.tol is None else float(self.tol)
+
+    def _refuse_exposure(self, exposure: OffsetsLike) -> None:
+        """Refuse an exposure where a mean does not grow in proportion to it; with an activation it may do."""
+        if exposure is None or self.activation is not None:
+            return
+        linked = self._loss().linked
+        if linked is None or name_of(linked.link) != "log":
+            raise InvalidParameter("exposure is the logarithm's offset: it needs link='log'; give offset= instead")
+
+    def _warn(self) -> None:
+        status, advice = self.certificate_.status, self.certificate_.advice
+        if status in (Status.NO_MINIMUM, Status.SEPARATED, Status.QUASI_SEPARATED):
+            warn(f"{status}: {advice}", AdalineWarning)
+        elif status in (Status.NOT_CONVERGED, Status.DIVERGED):
+            warn(f"{status}: {advice}", ConvergenceWarning)
+        elif np.max(self.__dict__.get("shape_", 0.0)) > LARGEST_SHAPE:
+            warn(
+                "the counts vary no more than poisson counts: the shape grows without end; use loss='poisson'",
+                AdalineWarning,
+            )
+        elif status is Status.RANK_DEFICIENT:
+            warn(say_dependent(self.dependencies_), AdalineWarning)
 
     @property
     def effects_(self) -> dict[str, Any]:
@@ -316,11 +436,11 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         from adaline.solvers.absorb.poisson import Fitted, absorb_poisson  # tables are slow to import
 
         loss = self._loss()
-        plain = self.solver == "auto" and self.machine is None and self.fit_intercept and not (self.penalty or self.l1)
+        plain = self.solver == "auto" and self.fit_intercept and not (self.penalty or self.l1)
         if loss.linked is None or loss.linked.name != "poisson" or name_of(loss.linked.link) != "log" or not plain:
             raise InvalidParameter(
-                "effects are absorbed under loss='poisson' with its log, without a penalty, machine or solver of one's "
-                "own, and beside an intercept; for the squared loss use LinearRegression"
+                "effects are absorbed under loss='poisson' with its log, by solver='auto', without a penalty and with "
+                "an intercept; for the squared loss use LinearRegression"
             )
         if "absorbed_" not in self.__dict__:
             return absorb_poisson(table)
@@ -377,8 +497,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         """
         if interval is not None:
             return self._interval(X, offset, exposure, interval, level)
-        z = self._shifted(X, offset, exposure)
-        y = refuse_overflow(self._refuse_outside(z, self._loss().mean(z)))
+        y = mean_of(self._loss(), self._shifted(X, offset, exposure))
         return like_rows(X, np.asarray(y[:, 0] if self._flat else y))
 
     def _interval(
@@ -391,27 +510,15 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         assert linked is not None
         z = self._shifted(X, offset, exposure)
         found = family_interval(fits, linked, self._output_errors(X)._replace(output=z), interval, level)
-        refuse_overflow(self._refuse_outside(z, found.prediction))
+        refuse_overflow(refuse_outside(self._loss(), z, found.prediction))
         return Interval(*(band[:, 0] if self._flat else band for band in found))
-
-    def _refuse_outside(self, z: Array, mean: Array) -> Array:
-        """Return the means of outputs (n, K); raise where an output has none."""
-        linked = self._loss().linked
-        if linked is None or not (bad := np.isnan(mean) & np.isfinite(z)).any():
-            return mean
-        row, (low, high) = int(np.argwhere(bad)[0, 0]), linked.family.range(linked.link)
-        raise InvalidData(
-            f"row {row} has no mean: its output is {z[bad][0]:g}, and {linked.name} with link={name_of(linked.link)!r} "
-            f"takes outputs from {low:g} to {high:g}. Leave such rows out, or fit with a link that takes every output, "
-            f"such as {'logit' if linked.name == 'binomial' else 'log'}"
-        )
 
     @by_blocks
     def _output_errors(self, X: RowsLike) -> OutputErrors:
         x = read_finite(self, X)
         return output_errors(self._fits, dense(host(x) if is_device(x) else x))
 
-    @available_if(lambda system: _has_outputs_of_its_own(system))
+    @available_if(lambda system: has_response(system._loss()))
     def decision_function(self, X: RowsLike, offset: OffsetsLike = None, exposure: OffsetsLike = None) -> Array:
         """Return the outputs z, (n,) or (n, K), where predictions are made of them and are not z itself."""
         z = refuse_overflow(self._shifted(X, offset, exposure))
@@ -429,25 +536,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
 
         Of successes and failures, it is that of the shares, weighted by the trials.
         """
-        source = isinstance(X, Source)
-        if source:
-            X = coded(self, X)
-            plain = offset is None and exposure is None and not X.offset and not self._loss().coupled
-            if X.streamed and plain and X.shape.targets == len(np.atleast_2d(host(self.coef_))):
-                return streamed_score(self, X)
-            t, sample_weight = X.read_targets(), X.read_weights()
-            t = t[:, : t.shape[1] - X.offset]
-            y = t[:, 0] if t.shape[1] == 1 else t
-        found = brought(self.predict(X, offset, exposure))
-        y = host(read_targets(self, y, len(found)))
-        weight = read_weights(1.0 if sample_weight is None else sample_weight, len(found))
-        if self._loss().coupled:
-            own = np.arange(found.shape[1]) == y[:, None]
-            away = own - np.average(own, axis=0, weights=weight)
-            return float(1 - (weight @ (own - found) ** 2).sum() / (weight @ away**2).sum())
-        if self._flat and y.ndim == 2 and y.shape[1] == 2:
-            y, sample_weight = shares_of(y, sample_weight)
-        return score_predictions(self, found, X, y, sample_weight)
+        check_is_fitted(self, "certificate_")
+        outputs, given = len(np.atleast_2d(host(self.coef_))), (X, y, sample_weight, offset, exposure)
+        return score_means(self, self._loss(), *given, outputs=outputs, flat=self._flat)
 
     @available_if(lambda system: _has_likelihood(system))
     def summary(
@@ -608,7 +699,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     def _row_losses(self) -> list[Loss]:
         """Return the loss of the rows of each fit as they were fitted: with the shape that was found, and offsets."""
         losses, fits = [self._loss()], self.__dict__.get("_fits") or [None]
-        if _shape_of(losses[0]) == "auto":
+        if shape_of(losses[0]) == "auto":
             losses = [with_family(losses[0], NegativeBinomial(fit.family.shape)) for fit in fits]
         losses *= len(fits) // len(losses)
         return [Offset(loss) for loss in losses] if self.__dict__.get("_with_offset") else losses
@@ -635,188 +726,20 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             raise SumsMissing("this model has no sums for inference: fit it again with the arguments that it has now")
         return fits
 
-    def _fit_linear(
-        self,
-        source: Source,
-        loss: Loss,
-        opening: FirstPass,
-        constant: Array,
-        before: Any,
-        near: Array | None,
-        automatic: bool,
-    ) -> None:
-        self._typical = opening.spread.mean
-        options = self._options(len(constant), source.shape.features, before)
-        if near is not None and near.shape != (len(constant), 1 + source.shape.features):
-            near = None
-        fits: list[LikelihoodFit] = []
-        if self.solver == "stochastic":
-            found = [walk_rows(source, loss, options, self.schedule, self._plan(), opening.spread, constant)]
-        else:
-            whole = loss.coupled or len(constant) == 1
-            alone = Offset(loss.loss) if isinstance(loss, Offset) else loss
-            found = []
-            for k in range(1 if whole else len(constant)):
-                own, rows = (slice(None), source) if whole else (slice(k, k + 1), source.with_target(k))
-                targets = slice(None) if whole else source.columns_of_target(k)
-                lowest, mean = float(opening.targets.lowest[own].sum()), opening.targets.mean[targets]
-                one = options if options.init is None else replace(options, init=options.init[own])
-                one = one if near is None else replace(one, near=Near(near[own]))
-                part = opening if whole else opening._replace(sample=None)
-                found.append(self._minimum(rows, alone, one, part, constant[own], lowest, mean, fits, automatic))
-        self._take(found, fits, source)
-
-    def _minimum(
-        self,
-        source: Source,
-        loss: Loss,
-        options: MachineOptions,
-        opening: FirstPass,
-        constant: Array,
-        lowest: float,
-        mean: Array,
-        fits: list[LikelihoodFit],
-        automatic: bool,
-    ) -> FittedMachine:
-        """Return the machine of targets of this mean, which cost at least `lowest`.
-
-        What inference needs of a likelihood is added to `fits`; `automatic`: the shape is found.
-        """
-        problem = build_problem(
-            *(source, loss, len(constant), options.intercept, options.penalty), opening.spread, opening.sample
-        )
-
-        def constants_of(problem: Problem) -> Constants:
-            return constants_of_targets(problem, constant, lowest, mean, options.init)
-
-        error = None
-        if automatic:
-            found, constants, error = minimise_shape(problem, constants_of, options)
-        else:
-            constants = constants_of(problem)
-            found = minimise(problem, constants, options)
-        if loss.linked is not None:
-            fits.append(likelihood_of_family(found, options, constants, self.dispersion, error))
-        if found.solution.certificate.status not in (Status.SEPARATED, Status.QUASI_SEPARATED):
-            return found
-        weights = (
-            "those that the last step reached" if self.solver == "gradient" else "the weights under a tiny penalty"
-        )
-        known = replace(found.solution.certificate, advice=SEPARATED.format(weights=weights))
-        return replace(found, solution=found.solution._replace(certificate=known))
-
-    def _fit_machine(self, source: Source, loss: Loss, outputs: int, before: Any) -> None:
-        first = first_weights(
-            source, self.machine, outputs, self.init if before is None else before, generator(self.random_state)
-        )
-        self.weights_, self.history_, self.certificate_ = fit_machine(
-            *(source, self.machine, loss, first, float(self.penalty), self._plan()),
-            solver=self.solver,
-            rate=self.rate,
-            schedule=self.schedule,
-            stop_error=self.stop_error,
-        )
-        self.n_iter_ = len(self.history_)
-
-    def _take(self, found: list[FittedMachine], fits: list[LikelihoodFit], source: Source) -> None:
-        theta = np.concatenate([one.solution.theta for one in found])
-        self.coef_, self.intercept_ = split_theta(theta, self._flat, source.empty_on_device())
-        self.history_ = [value for one in found for value in one.history]
-        self.n_iter_ = max(len(one.history) for one in found)
-        columns = named(
-            [one.dependence for one in found if one.dependence is not None],
-            columns_of(self),
-            source.absorption is not None,
-        )
-        self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
-        self._fits = fits
-        parts = [fit.family for fit in fits if fit.family is not None]
-        if parts:
-            of = np.array([[part.deviance, part.dispersion, part.shape] for part in parts]).T
-            self.deviance_, self.dispersion_ = (of[0][0], of[1][0]) if self._flat else (of[0], of[1])
-            if not np.isnan(of[2]).any():
-                one = self._flat or _shape_of(self._loss()) != "auto"
-                self.shape_ = float(of[2][0]) if one else of[2]
-        self.certificate_ = without_constants(
-            combine_certificates([one.solution.certificate for one in found]),
-            columns.constant,
-            CONSTANT if source.absorption is None else EXPLAINED,
-        )
-
-    def _options(self, outputs: int, features: int, before: Any) -> MachineOptions:
-        given = self.init if before is None else before
-        init = None if given is None else read_init(given, outputs, 1 + features)
-        if init is not None:
-            init[:, 0] *= bool(self.fit_intercept)
-        penalty = RidgePenalty(float(self.penalty), np.ones(features))
-        return MachineOptions(
-            *(penalty, bool(self.fit_intercept), self._tol(), self.solver, init, float(self.l1)),
-            rate=self.rate,
-            epochs=int(self.epochs),
-            stop_error=self.stop_error,
-        )
-
-    def _plan(self) -> EpochOptions:
-        draw = generator(self.random_state) if self.shuffle and self.solver == "stochastic" else None
-        return EpochOptions(int(self.epochs), self._tol(), draw=draw, title=type(self).__name__)
-
-    def _tol(self) -> float:
-        return TOLERANCE.get(self.solver, PRECISE) if self.tol is None else float(self.tol)
-
-    def _loss(self) -> Loss:
-        """Return the loss of a row without its offset."""
-        return loss_of(self.loss, self.activation, self.link)
-
-    def _refuse_exposure(self, exposure: OffsetsLike) -> None:
-        """Refuse an exposure where a mean does not grow in proportion to it; own machines and activations may do."""
-        if exposure is None or self.machine is not None or self.activation is not None:
-            return
-        linked = self._loss().linked
-        if linked is None or name_of(linked.link) != "log":
-            raise InvalidParameter("exposure is the logarithm's offset: it needs link='log'; give offset= instead")
-
     def _shifted(self, X: RowsLike, offset: OffsetsLike, exposure: OffsetsLike) -> Array:
         """Return z of rows with their offsets, (n, K)."""
         self._refuse_exposure(exposure)
-        z = self._outputs(X)
-        known = read_offset(offset, exposure, *z.shape)
-        if known is not None and "absorbed_" in self.__dict__:
+        if "absorbed_" in self.__dict__ and (offset is not None or exposure is not None):
             raise InvalidParameter("the offset of a model with absorbed effects comes with its table: give none")
-        fitted_so = self.__dict__.get("_with_offset")
-        if known is None and (effects := effects_on(self, X)) is not None:
-            known = effects.reshape(len(z), -1)  # minus infinity where rows are separated
-        elif known is None and fitted_so:
-            known = read_offset(offset_of(self, X), None, *z.shape)
-        if known is None and fitted_so:
-            raise InvalidParameter(
-                "this model was fitted with an offset: give that of these rows too, as offset= or exposure= "
-                "(offset=0 predicts for an exposure of one)"
-            )
-        return z if known is None else z + known
+        fitted_so = bool(self.__dict__.get("_with_offset"))
+        return add_offset(self._outputs(X), self, X, offset, exposure, fitted_so=fitted_so)
 
     @by_blocks
     def _outputs(self, X: RowsLike) -> Array:
         """Return z of rows, (n, K), on the host, without offsets."""
         check_is_fitted(self, "certificate_")
         x = read_finite(self, X)
-        x = host(x) if is_device(x) else x
-        if self.machine is not None:
-            return np.asarray(self.machine.value(self.weights_, dense(x)))
-        return outputs(x, theta_of(self))
-
-    def _warn(self) -> None:
-        status, advice = self.certificate_.status, self.certificate_.advice
-        if status in (Status.NO_MINIMUM, Status.SEPARATED, Status.QUASI_SEPARATED):
-            warn(f"{status}: {advice}", AdalineWarning)
-        elif status in (Status.NOT_CONVERGED, Status.DIVERGED):
-            warn(f"{status}: {advice}", ConvergenceWarning)
-        elif np.max(self.__dict__.get("shape_", 0.0)) > LARGEST_SHAPE:
-            warn(
-                "the counts vary no more than poisson counts: the shape grows without end; use loss='poisson'",
-                AdalineWarning,
-            )
-        elif status is Status.RANK_DEFICIENT:
-            warn(say_dependent(self.dependencies_), AdalineWarning)
+        return outputs(host(x) if is_device(x) else x, theta_of(self))
 
 
 def with_absorbed(fit: LikelihoodFit, source: AbsorbedSource) -> LikelihoodFit:
@@ -832,54 +755,12 @@ def with_absorbed(fit: LikelihoodFit, source: AbsorbedSource) -> LikelihoodFit:
     )
 
 
-def _read_loss(system: AnySystem) -> Loss:
-    """Return the loss of a system; refuse constructor arguments that mean nothing."""
-    loss = loss_of(system.loss, system.activation, system.link)
-    if system.machine is not None:
-        OneOf(*OF_MACHINES).check("solver", system.solver)
-    if system.l1 and (system.machine is not None or system.solver in ("gradient", "stochastic")):
-        raise InvalidParameter("l1 is for linear machines, by solver='auto': leave machine and solver as they are")
-    if _shape_of(loss) == "auto" and (system.machine is not None or system.solver == "stochastic"):
-        raise InvalidParameter("the shape of a negative binomial is not estimated so: use NegativeBinomial(shape=...)")
-    inner = loss.loss if isinstance(loss, Composed) else loss
-    if inner.corners and system.solver != "stochastic":
-        better = "Perceptron" if inner.name == "perceptron" else "RobustRegression"
-        raise InvalidParameter(
-            f"loss={inner.name!r} has corners and no curvature to step by: use solver='stochastic', or {better}, which "
-            "is made for it"
-        )
-    if np.ndim(system.rate) and (system.machine is not None or system.solver != "gradient"):
-        raise InvalidParameter("rate must be 'auto' or a number: only batch steps of linear machines take more")
-    return loss
-
-
-def _with_offset(loss: Loss, targets: int, columns: int) -> Loss:
-    """Return a loss with offsets; refuse those of coupled outputs, and two of successes and failures."""
-    if loss.coupled:
-        raise InvalidData("an offset is a known part of one output, and softmax has several")
-    if columns > 1 and loss.name == "binomial":
-        raise InvalidData(f"successes and failures are one target: give one offset a row, not {columns}")
-    return Offset(loss, columns)
-
-
-def _shape_of(loss: Loss) -> Any:
-    """Return the shape of a negative binomial, None of other losses."""
-    likelihood = loss.linked
-    return None if likelihood is None else getattr(likelihood.family, "shape", None)
-
-
 def _has_likelihood(system: AnySystem) -> bool:
-    """Whether the machine is linear and its loss a likelihood; say what to do where it is not."""
-    if system.machine is None and system.solver != "stochastic" and system._loss().linked is not None:
+    """Whether the loss is a likelihood that was maximised; say what to do where it is not."""
+    if system.solver != "stochastic" and system._loss().linked is not None:
         return True
     better = "LogisticRegression" if system._loss().coupled else "RobustRegression"
     raise InvalidParameter(
-        "inference needs the likelihood of a linear machine, by another solver than 'stochastic': use loss='squared', "
+        "inference needs a likelihood, by another solver than 'stochastic': use loss='squared', "
         f"'logistic' or a family ({', '.join(FAMILIES)}), or {better}"
     )
-
-
-def _has_outputs_of_its_own(system: AnySystem) -> bool:
-    """Whether predictions are not the outputs themselves; a plain regressor has no decision_function."""
-    loss = loss_of(system.loss, system.activation, system.link)
-    return isinstance(loss, Composed) or loss.response != "identity"

@@ -14,6 +14,7 @@ SYSTEMS = Registry(
     "Adaline Perceptron Pocket KeslerPerceptron SigmoidPerceptron OneVsRest OneVsOne",
 )
 UNSUPERVISED = Registry(PACKAGE, "KMeans GaussianMixture")
+CUSTOM = Registry(PACKAGE, "CustomMachine")
 
 
 def system_name(named: str) -> str:
@@ -26,6 +27,9 @@ def system_name(named: str) -> str:
     for name in UNSUPERVISED:
         if named.lower() == name.lower():
             raise InvalidParameter(f"{name} learns without a target, from Python alone: adaline.{name}().fit(X)")
+    for name in CUSTOM:
+        if named.lower() == name.lower():
+            raise InvalidParameter(f"{name} takes Python code, and is for Python alone: adaline.{name}(...).fit(X, y)")
     from difflib import get_close_matches
 
     from adaline import peers
