@@ -1,7 +1,7 @@
 """The command line, `adaline` and `python -m adaline`: runs a command and returns its exit code.
 
-One file a command; `app.py` registers them and holds the options that several share. Commands and options follow from
-the registry of systems and the checks of their parameters, so that a new system needs no code here.
+One file a command; `app.py` registers them, `options.py` has the options that several share. Commands and options
+follow from the registry of systems and the checks of their parameters, so that a new system needs no code here.
 
 A command ends within two seconds of SIGINT or SIGTERM (`interrupts.py`). It runs in the main thread, as event loops and
 libraries that set handlers need it. A thread reads the numbers of signals from the pipe that the interpreter writes

@@ -72,30 +72,70 @@ DEPENDENT = (
     "some columns are linear combinations of others: coef_ is the solution of minimum norm, in which they share their "
     "effect; drop columns, or give a penalty"
 )
-AT_BORDER = (
+LINK_OUT_OF_RANGE = (
     "means go to the end of the range that link={!r} allows, and the likelihood may have no maximum before it: use a "
     "link that takes every output, such as {}, or start elsewhere by init"
 )
-SHAPE_OPEN = (
+SHAPE_NOT_CONVERGED = (
     "the shape of the negative binomial has not settled: give one, as losses.NegativeBinomial(shape=2.0), or use "
     "loss='poisson' with dispersion='pearson'"
 )
-ROUNDING = 2.0**-52
-REFINED = 2**14  # rows x coefficients up to which weights are always refined: a read in double-double is some ms
-MOST_REFINED = 2**21  # the same where float64 alone proves few digits: about a second
-PROVEN_DIGITS = 7.0  # by float64 alone, from which on a larger fit is not refined
-NOTHING = 1e-26  # share of the loss of no machine at all that is rounding
-AT_AN_END = 1e-9  # curvature of a row, on average, below which constants have gone as far as they can
-ROUNDS, STEPS = 5, 50  # of Newton and gradient steps in turn
-LITTLE_LEFT = 1e-6  # share of the objective that slow steps still gain where it is unbounded: rows far out gain more
-NULL_CLOSE = 1e-16  # squared slope of a constant, in its metric, as a share of the objective
-NULL_STEPS = 200  # most steps to the model without columns: with offsets of 1e9 rounding keeps them from settling
-SHAPE_STEPS, SHAPE_CLOSE = 50, 1e-11  # most steps to the shape of a negative binomial, and its relative accuracy
-SHAPE_ROUNDING = 2.0**-48  # share of the terms of its slope that is rounding
-SAME = 1e-10  # share of the objective's size that the shortest weights may cost more
-BENDS = 1e-9  # share of the curvature of single columns that columns which nearly depend do not have
-NEARLY = 1e4  # condition from which columns that nearly depend on others are replaced
-FAR = 15.0  # output of a single column from which its coefficient may be on the way to infinity
+ALWAYS_REFINED = 2**14
+"""Rows x coefficients up to which weights are always refined in double-double; doubled: such fits take some ms more."""
+MOST_REFINED = 2**21
+"""The same where float64 alone proves few digits; doubled: these fits take up to two seconds more, not one."""
+ENOUGH_DIGITS = 7.0
+"""Proven by float64 alone, from which larger fits are not refined; doubled: all up to MOST_REFINED are."""
+LEAST_GAP = 1e-26
+"""Gap, relative to the scale of the objective, that rounding leaves whatever `tol` is; 100x larger: with the smallest
+`tol` coefficients have a digit less.
+"""
+VANISHED_CURVATURE = 1e-9
+"""Mean curvature of a row at the best constants, below which these grow without bound (all counts zero); 10x larger:
+event rates of 1e-8 count as zero.
+"""
+MOST_RESTARTS = 5
+"""Times that gradient steps and the solver continue where the solver stopped on a slope; doubled: losses without
+curvature far from their minimum get twice as many passes before they end as not converged.
+"""
+RESTART_STEPS = 50
+"""Gradient steps of each restart; doubled: a restart takes up to twice as many passes."""
+SLOW_GAIN = 1e-6
+"""Gain that slow Newton steps still promise, relative to the objective, up to which they may show that there is no
+minimum; 10x larger: outliers, which are slow too, may be mistaken for that.
+"""
+NULL_TOL = 1e-16
+"""Squared Newton decrement of the model without columns, relative to its objective, at which its steps end; 100x
+larger: its constant has a digit less.
+"""
+MOST_NULL_STEPS = 200
+"""Steps to the model without columns; doubled: only fits whose offsets of 1e9 keep them from converging take longer."""
+MOST_SHAPE_STEPS = 50
+"""Rounds of weights and shape of a negative binomial, and steps of the shape in each; doubled: shapes that do not
+converge take up to four times as long.
+"""
+SHAPE_TOL = 1e-11
+"""Relative change of the shape at which its steps end; 10x larger: it has a digit less."""
+SHAPE_ROUNDING = 2.0**-48
+"""Rounding of the derivative by the shape, relative to its terms; 10x larger: the shape has a digit less where these
+cancel.
+"""
+EQUAL_COST = 1e-10
+"""Difference of two objectives, relative to their scale, up to which they count as equal; 10x larger: the shortest
+weights are returned although others fit slightly better.
+"""
+FLAT_DIRECTION = 1e-9
+"""Curvature along a direction at the best constants, relative to that of its columns, below which these nearly depend;
+10x larger: more likelihoods without a maximum are reported as ill-conditioned.
+"""
+NEAR_DEPENDENCE = 1e4
+"""Condition of the second derivatives from which nearly dependent columns are replaced by their residuals; 10x larger:
+fewer fits take the additional reads, and those left out lose digits.
+"""
+FAR_OUTPUT = 15.0
+"""Largest output of a single column from which its coefficient may be growing without bound; doubled: wide data need
+larger coefficients before it is noticed.
+"""
 
 
 @dataclass(frozen=True)
@@ -192,7 +232,7 @@ class Constants:
 
     def gap(self, tol: float) -> float:
         """Return the gap that a tolerance allows."""
-        return tol * max(self.loss - self.lowest, np.finfo(float).tiny) + NOTHING * self.scale
+        return tol * max(self.loss - self.lowest, np.finfo(float).tiny) + LEAST_GAP * self.scale
 
 
 @dataclass(frozen=True)
@@ -380,11 +420,11 @@ def _null_output(problem: Problem, likelihood: Likelihood, constants: Constants)
         return output
     value, slope, information = problem.source.sum(NullScore, (likelihood, output)).sums.tolist()
     share = 1.0
-    for _ in range(NULL_STEPS):
-        if not (math.isfinite(value) and information > 0 and share > NULL_CLOSE):
+    for _ in range(MOST_NULL_STEPS):
+        if not (math.isfinite(value) and information > 0 and share > NULL_TOL):
             break
         step = -share * slope / information
-        if slope * slope <= NULL_CLOSE * information * abs(value) or output + step == output:
+        if slope * slope <= NULL_TOL * information * abs(value) or output + step == output:
             break
         new = problem.source.sum(NullScore, (likelihood, output + step)).sums.tolist()
         if new[0] <= value + FLAT * abs(value):
@@ -419,7 +459,7 @@ def minimise_shape(
     (W. N. Venables, B. D. Ripley, Modern Applied Statistics with S, 7.4).
     """
     shape, fitted, second = 1.0, None, -1.0
-    for _ in range(SHAPE_STEPS):
+    for _ in range(MOST_SHAPE_STEPS):
         own = replace(problem, loss=with_family(problem.loss, NegativeBinomial(shape)))
         constants = constants_of(own)
         near = options if fitted is None else replace(options, init=fitted.solution.theta)
@@ -428,14 +468,14 @@ def minimise_shape(
         assert fitted.problem is not None
         unbounded = fitted.solution.certificate.status is Status.NO_MINIMUM
         before = shape
-        for _ in range(SHAPE_STEPS):
+        for _ in range(MOST_SHAPE_STEPS):
             likelihood = with_family(problem.loss, NegativeBinomial(shape)).linked
             assert likelihood is not None
             point = FamilyPoint(likelihood, fitted.found.theta, fitted.problem.view, 0.0)
             first, second, size = fitted.problem.source.sum(ShapeScore, point).sums.tolist()
             slope, bend = shape * first, shape**2 * second + shape * first  # by the logarithm of the shape
             step = -slope / bend if bend < 0 else math.copysign(1.0, slope)
-            settled = abs(step) <= SHAPE_CLOSE or abs(first) <= SHAPE_ROUNDING * size
+            settled = abs(step) <= SHAPE_TOL or abs(first) <= SHAPE_ROUNDING * size
             if settled or shape > LARGEST_SHAPE or unbounded:
                 break
             shape *= math.exp(min(max(step, -2.0), 2.0))
@@ -443,7 +483,7 @@ def minimise_shape(
             break
     else:
         assert fitted is not None
-        proof = replace(fitted.solution.certificate, status=Status.NOT_CONVERGED, advice=SHAPE_OPEN)
+        proof = replace(fitted.solution.certificate, status=Status.NOT_CONVERGED, advice=SHAPE_NOT_CONVERGED)
         fitted = replace(fitted, solution=fitted.solution._replace(certificate=proof))
     assert fitted is not None
     return fitted, constants, math.sqrt(-1 / second) if second < 0 else math.inf
@@ -491,7 +531,7 @@ class _Minimising:
         if options.solver == "gradient":
             problem, found, status, name = self._descend()
             if self.check is not None and status is Status.SOLVED and not self.check.give_up(found):
-                self._settle(found)
+                self._decide_separation(found)
         elif options.firth:
             found, name = firth(problem, np.zeros_like(self.constants.theta), self.wanted), "Firth's scoring"
         elif options.l1:
@@ -502,9 +542,9 @@ class _Minimising:
             near = self._near()
             found = self._solve(self._start()) if near is None else near
             name = found.solver
-            found = self._straightened(found)
+            found = self._without_near_dependence(found)
             if self.check is not None and near is None and math.isinf(found.gap):
-                self._settle(found)
+                self._decide_separation(found)
             found = self._judge_flat_directions(found)
             if self.unbounded or self.separation is not None:
                 theta, tiny = self._in_original(found).theta, with_tiny_penalty(problem)
@@ -517,7 +557,7 @@ class _Minimising:
                 problem = self.problem
         if status is Status.SOLVED and not found.converged:
             status = Status.NOT_CONVERGED
-        theta, raw, depends = self._outside(problem, found)
+        theta, raw, depends = self._shortest_and_raw(problem, found)
         refined = None
         if status in (Status.SOLVED, Status.NOT_CONVERGED):
             refined = self._refined(problem, found, theta, raw, depends)
@@ -550,23 +590,23 @@ class _Minimising:
             self.check.found = None
         return self._solve(theta)
 
-    def _straightened(self, found: DescentResult) -> DescentResult:
+    def _without_near_dependence(self, found: DescentResult) -> DescentResult:
         """Return the minimum over rows without the columns that nearly depend on others, where there are such."""
         curvature, problem = found.curvature, self.problem
         if not self.options.free or self.unbounded or self.separation is not None or curvature is None:
             return found
-        unbent = self._unbent(curvature)
-        if curvature.condition <= NEARLY and not unbent.any():
+        flat = self._flat_and_varying(curvature)
+        if curvature.condition <= NEAR_DEPENDENCE and not flat.any():
             return found
-        straight = turned(problem)
-        if straight is None:
+        replaced = turned(problem)
+        if replaced is None:
             return found
-        self.problem = straight
-        again = self._solve(straight.from_raw(problem.to_raw(found.theta)))
+        self.problem = replaced
+        again = self._solve(replaced.from_raw(problem.to_raw(found.theta)))
         if not again.converged or self.unbounded or self.separation is not None:
             self.problem = problem
             return found
-        self.nearly = bool(unbent.any())
+        self.nearly = bool(flat.any())
         return again.after(found)
 
     def _in_original(self, found: DescentResult) -> DescentResult:
@@ -575,41 +615,41 @@ class _Minimising:
             return found._replace(theta=self.problem.in_original(found.theta))
         return found
 
-    def _unbent(self, curvature: Curvature) -> NDArray[np.bool_]:
+    def _flat_and_varying(self, curvature: Curvature) -> NDArray[np.bool_]:
         """Return which directions without curvature are those of columns that vary."""
         varying = np.concatenate([[self.problem.intercept], ~self.problem.constant])
         return np.asarray((curvature.null[np.tile(varying, self.problem.outputs)] != 0).any(axis=0))
 
-    def _settle(self, found: DescentResult) -> None:
+    def _decide_separation(self, found: DescentResult) -> None:
         """Decide whether a plane separates the classes; few rows in general position are separable (S4)."""
         assert self.check is not None
-        likely = self.problem.features >= self.problem.source.n_rows or self._falls_further(found)
+        likely = self.problem.features >= self.problem.source.n_rows or self._decreases_further(found)
         self.check.settle(self._in_original(found).theta, likely=likely)
 
     def _judge_flat_directions(self, found: DescentResult) -> DescentResult:
         """Return what was found, with curvature along directions where it only seems to be zero.
 
         Without curvature are columns that depend on others; those that nearly do, whose rank as a design for least
-        squares is full; and directions along which a likelihood has fallen to its end, where shorter weights
+        squares is full; and directions along which a likelihood decreases without bound, where shorter weights
         cost more and longer ones do not: then there is no minimum.
         """
         problem, curvature, scale = self.problem, found.curvature, self.constants.scale
         if not self.options.free or self.unbounded or self.separation is not None:
             return found
         if curvature is None:
-            self.unbounded = self.check is None and self._falls_further(found)
+            self.unbounded = self.check is None and self._decreases_further(found)
             return found
         theta, depends = _shortest(problem, found)
-        live = self._unbent(curvature)
+        live = self._flat_and_varying(curvature)
         if theta is found.theta or not (live.any() or depends.constant.sum() > problem.constant.sum()):
             return found
         here = problem.evaluate(found.theta).value
-        if problem.evaluate(theta).value > here + SAME * scale and self._may_fall:
+        if problem.evaluate(theta).value > here + EQUAL_COST * scale and self._may_be_unbounded:
             longer = found.theta - theta
             self.unbounded = (
                 self.check is None
                 and problem.evaluate(found.theta + longer).value <= here
-                and self._bends_at_the_start(longer.ravel())
+                and self._is_curved_at_constants(longer.ravel())
             )
         if self.unbounded or not len(depends.left_out):
             return found
@@ -621,10 +661,12 @@ class _Minimising:
         root = np.concatenate([curvature.root, null / math.sqrt(least)], axis=1)
         return found._replace(curvature=Curvature(root, least, curvature.largest, curvature.null[:, ~live]))
 
-    def _bends_at_the_start(self, way: Array) -> bool:
+    def _is_curved_at_constants(self, way: Array) -> bool:
         """Whether there is curvature along a direction (M,) at the constants: then its columns do not nearly depend."""
         hessian = self.problem.evaluate(self.constants.theta, second=True).hessian
-        return hessian is not None and bool(way @ hessian @ way > BENDS * (way**2 @ np.abs(hessian.diagonal())))
+        return hessian is not None and bool(
+            way @ hessian @ way > FLAT_DIRECTION * (way**2 @ np.abs(hessian.diagonal()))
+        )
 
     @property
     def _varying(self) -> int:
@@ -654,17 +696,22 @@ class _Minimising:
         return self.design.rank, self.design.status is not Status.RANK_UNCERTAIN
 
     @property
-    def _may_fall(self) -> bool:
+    def _may_be_unbounded(self) -> bool:
         """Whether the loss may decrease without bound along a direction."""
         return self.loss.linked is not None or math.isfinite(self.loss.concordance)
 
-    def _falls_further(self, found: DescentResult) -> bool:
-        """Whether coefficients with which a column moves outputs far can grow on at no cost; reads the rows if so."""
+    def _decreases_further(self, found: DescentResult) -> bool:
+        """Whether coefficients of columns with large outputs can grow at no cost; reads the rows if there are such."""
         problem = self.problem
-        if found.curvature is not None or not math.isinf(found.gap) or not self.options.free or not self._may_fall:
+        if (
+            found.curvature is not None
+            or not math.isinf(found.gap)
+            or not self.options.free
+            or not self._may_be_unbounded
+        ):
             return False
         raw, largest = problem.to_raw(found.theta), problem.spread.largest
-        far = np.abs(raw[:, 1:]) * largest > FAR
+        far = np.abs(raw[:, 1:]) * largest > FAR_OUTPUT
         if not far.any():
             return False
         raw[:, 1:] += np.where(far, np.sign(raw[:, 1:]) / np.where(largest > 0, largest, 1.0), 0.0)
@@ -708,10 +755,10 @@ class _Minimising:
         if self.loss.linked is not None and not self.loss.convex and problem.size <= MATRIX:
             start = newton(replace(problem, loss=_scoring(self.loss)), start, self.wanted).theta  # near a minimum
         first = found = minimise_smooth(problem, start, self.wanted, solver, self._give_up)
-        for _ in range(ROUNDS):
+        for _ in range(MOST_RESTARTS):
             if self.unbounded or self.separation is not None or self._is_flat(found):
                 break
-            stop = Stop(self.wanted, None, STEPS, self.constants.scale)
+            stop = Stop(self.wanted, None, RESTART_STEPS, self.constants.scale)
             near, _ = gradient_descent(problem.evaluate, found.theta, diagonal_metric(problem), None, stop)
             again = minimise_smooth(problem, near.theta, self.wanted, solver, self._give_up)
             found = again.after(near.after(found))
@@ -734,9 +781,9 @@ class _Minimising:
             return self.check.give_up(self._in_original(here))
         if here.slow < PATIENCE or not self.options.free or here.curvature is None:
             return False
-        if here.curvature.length(here.evaluation.gradient) ** 2 > LITTLE_LEFT * self.constants.scale:
+        if here.curvature.length(here.evaluation.gradient) ** 2 > SLOW_GAIN * self.constants.scale:
             return False
-        if not self._may_fall:
+        if not self._may_be_unbounded:
             return False
         view, spread = self.problem.view, self.problem.spread
         furthest = np.concatenate([[1.0], np.abs(view.offset) + spread.largest * view.scale])
@@ -764,7 +811,7 @@ class _Minimising:
     ) -> RefinedWeights | None:
         """Return the weights refined on the raw rows, with what that proves; None where it is not done.
 
-        Where that takes time that matters it is not done for more digits than PROVEN_DIGITS, nor for fits from nearly
+        Where that takes time that matters it is not done for more digits than ENOUGH_DIGITS, nor for fits from nearly
         the same rows, as of folds: they predict.
         """
         options = self.options
@@ -772,19 +819,19 @@ class _Minimising:
         numbers = problem.size * problem.source.n_rows
         if apart or len(depends.left_out) or numbers > MOST_REFINED:
             return None
-        matters = numbers > REFINED or problem.source.costly
-        if matters and (options.fold or self._claims(problem, found, raw, None)[0] >= PROVEN_DIGITS):
+        matters = numbers > ALWAYS_REFINED or problem.source.costly
+        if matters and (options.fold or self._claims(problem, found, raw, None)[0] >= ENOUGH_DIGITS):
             return None
         original = problem.original if isinstance(problem, TurnedProblem) else problem
         start = problem.to_scaled(theta)
         return refine(original, start.hi, start.lo, ~original.constant)
 
-    def _outside(self, problem: Problem, found: DescentResult) -> tuple[Array, Array, Dependence]:
+    def _shortest_and_raw(self, problem: Problem, found: DescentResult) -> tuple[Array, Array, Dependence]:
         """Return the weights, of those that predict the same the shortest, in the view and in raw units, and how
         columns depend.
         """
         theta, depends = _shortest(problem, found)
-        allowed = SAME if math.isfinite(self.loss.concordance) else FLAT
+        allowed = EQUAL_COST if math.isfinite(self.loss.concordance) else FLAT
         if theta is not found.theta and (
             problem.evaluate(theta).value > problem.evaluate(found.theta).value + allowed * self.constants.scale
         ):
@@ -811,7 +858,7 @@ class _Minimising:
         condition = math.nan if found.curvature is None else found.curvature.condition
         if isinstance(problem, TurnedProblem):
             condition *= problem.condition
-        if self.unbounded or self._is_at_an_end(problem, found):
+        if self.unbounded or self._grows_without_columns(problem, found):
             status = Status.NO_MINIMUM
         elif status is Status.SOLVED:
             if self.separation is not None:
@@ -830,7 +877,7 @@ class _Minimising:
             condition=condition,
             rank=rank,
             solver=solver,
-            advice=DEPENDENT if status is Status.RANK_DEFICIENT else self._border(status),
+            advice=DEPENDENT if status is Status.RANK_DEFICIENT else self._advice(status),
         )
 
     def _claims(
@@ -869,21 +916,21 @@ class _Minimising:
             return np.asarray(spread.weight * self.constants.mean[0] * largest)
         return None
 
-    def _border(self, status: Status) -> str | None:
-        """Return advice for steps that end nowhere under a link that does not take every output."""
+    def _advice(self, status: Status) -> str | None:
+        """Return advice for steps that did not converge under a link that does not take every output."""
         likelihood = self.loss.linked
         if status is not Status.NOT_CONVERGED or likelihood is None:
             return None
         everywhere = likelihood.family.inside(likelihood.link, np.array([-1e3, 1e3])).all()
         others = "logit, probit or cloglog" if likelihood.family.name == "binomial" else "log"
-        return None if everywhere else AT_BORDER.format(name_of(likelihood.link), others)
+        return None if everywhere else LINK_OUT_OF_RANGE.format(name_of(likelihood.link), others)
 
-    def _is_at_an_end(self, problem: Problem, found: DescentResult) -> bool:
+    def _grows_without_columns(self, problem: Problem, found: DescentResult) -> bool:
         """Whether constants alone have no minimum: no count above zero, or all shares one."""
         h = found.evaluation.hessian
         if self.constants.inside or h is None or not problem.intercept or problem.outputs > 1:
             return False
-        return 0 < self.loss.concordance < math.inf and bool(h[0, 0] < AT_AN_END * problem.spread.weight)
+        return 0 < self.loss.concordance < math.inf and bool(h[0, 0] < VANISHED_CURVATURE * problem.spread.weight)
 
 
 def shortest_weights(problem: Problem, theta: Array, raw: Array) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 
 from adaline.arrays import Array, as_dense, host
 from adaline.errors import AdalineError
-from adaline.fits.linear_machine import DEPENDENT, NOTHING, ROUNDING
+from adaline.fits.linear_machine import DEPENDENT, LEAST_GAP
 from adaline.fits.separation import MOST_NUMBERS, PATIENCE, PROOF, TINY, Separation
 from adaline.penalties import RidgePenalty
 from adaline.results import Solution, Status
@@ -34,6 +34,7 @@ from adaline.sources.threads import one_blas_thread
 from adaline.sources.totals import weight_totals
 
 REMEDIES = "give a number as penalty"  # where there is no maximum
+ROUNDING = 2.0**-52
 ROUNDED_VALUE = 1e-13  # share of an objective that may be rounding
 IN_SAMPLE = 10  # rows of the rarest class that a sample must be expected to have
 
@@ -69,7 +70,7 @@ class _Fitting:
         self.problem, self.counts, self.options = problem, counts, options
         shares = counts / counts.sum()
         self.null = -float((counts * np.log(shares)).sum())
-        self.wanted = (options.tol + NOTHING) * self.null
+        self.wanted = (options.tol + LEAST_GAP) * self.null
         assert problem.cumulative is not None
         from_below, from_above = np.cumsum(shares)[:-1], np.cumsum(shares[::-1])[::-1][1:]
         inside = np.where(from_below < 0.5, from_below, 1.0 - from_above)
