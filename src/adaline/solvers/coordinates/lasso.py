@@ -26,17 +26,18 @@ from adaline.solvers.coordinates.quadratics import Indices, Quadratics
 from adaline.solvers.smooth.proximal_newton import coordinate_descent
 from adaline.sources.threads import one_blas_thread
 
-SWEEPS = 10  # between two looks at the gap
+SWEEPS = 10  # sweeps between two checks of the gap; doubled: up to 10 sweeps too many, half the checks
 ROUNDS = 200
-PATIENCE = 2  # looks at the gap until the coefficients that are not zero are solved for
-CHANCES = 2  # such solves, before others join them one by one
-STALLS = 5  # solves that lower no gradient, as those that end where a coefficient becomes zero
-LARGE = 250  # coefficients that take one look more
-MANY = 300  # sweeps over machines of few columns
-MOST = 2000  # coefficients that are solved for exactly in the end
-ROUNDING = 1e-11  # share of the target's size: a gradient outside the range of G is no more
-EXACT = 64 * math.ulp(1.0)  # share of the target's size: gradients below it are rounding
-TIGHTER, FINEST = 0.1, 1e-3  # share of a gap asked for, where rounding left more than was asked for; the least share
+PATIENCE = 2  # checks before the nonzero coefficients are solved for; doubled: 20 sweeps more where they are slow
+CHANCES = 2  # such solves before others join them one by one; doubled: two solves more where signs still change
+STALLS = 5  # solves that lower no gradient, as where a coefficient becomes zero; of more a machine counts as stuck
+LARGE = 250  # nonzero coefficients that postpone a solve, which costs their cube, by one check
+SWEEPS_A_CALL = 300  # sweeps in one call over machines of few columns; doubled: fewer calls, more sweeps too many
+MOST_SOLVED = 2000  # nonzero coefficients up to which they are solved for exactly in the end; doubled: 8 times the time
+ROUNDING = 1e-11  # part of a gradient outside the range of G, relative to the target's size, that is rounding
+EXACT = 64 * math.ulp(1.0)  # gradient, relative to the target's size, that is rounding; 10x larger: ends earlier
+TIGHTER = 0.1  # factor on the gap aimed at, where rounding left more than was wanted; nearer to 1: more attempts
+FINEST = 1e-3  # smallest share of the wanted gap aimed at; 10x smaller: one attempt more before it ends unproven
 
 
 class Lasso:
@@ -105,7 +106,7 @@ class Lasso:
     def polish(self, corners: Corners, ridge: Array) -> None:
         """Solve for the coefficients that are not zero, as exactly as the sums allow."""
         support = np.flatnonzero(self.v)
-        if type(corners) is not Corners or not 0 < len(support) <= MOST:
+        if type(corners) is not Corners or not 0 < len(support) <= MOST_SOLVED:
             return
         before, gap = (self.v.copy(), self.g.copy()), self.gap
         matrix = self.quadratics.among(self.m, support)
@@ -217,7 +218,9 @@ class Together:
         # steps are measured by their squares, and a gap is linear in them
         gaps, enough = wanted, 0.01 * float((wanted**2 / np.maximum(self.total, 1e-300)).min())
         for _ in range(PATIENCE):
-            coordinate_descent(self.matrix, gradient.reshape(-1), self.v.reshape(-1), cost.reshape(-1), MANY, enough)
+            coordinate_descent(
+                self.matrix, gradient.reshape(-1), self.v.reshape(-1), cost.reshape(-1), SWEEPS_A_CALL, enough
+            )
             rr = self.total + (self.v * (gradient - self.c)).sum(axis=1)
             ry = self.total - (self.c * self.v).sum(axis=1)
             with np.errstate(divide="ignore", invalid="ignore"):

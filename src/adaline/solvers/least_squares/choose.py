@@ -31,14 +31,15 @@ from adaline.sums import Moments, Triangle
 from adaline.sums.moments import FEW_PRODUCTS
 
 LeastSquaresSolver = Literal["auto", "normal", "qr", "svd", "gradient"]
-GRAM_BYTES = 2**29  # of a Gram matrix, at most
-WIDE_COLUMNS = 128  # up to which the Gram matrix is formed even where D > N
-SMALL = 1e6  # N D below which refinement costs nothing that matters
+GRAM_BYTES = 2**29  # of a Gram matrix at most; doubled: 1 GiB, and up to 11,600 columns instead of 8,200
+WIDE_COLUMNS = 128  # up to which the Gram matrix is formed even where D > N; doubled: D^2 work where N^2 would do
+SMALL = 1e6  # N D up to which fits are always refined; 10x larger: refinement shows in the time of a fit
 MOST_BOUNDED = 2000  # columns up to which the a-priori bound, 3 D^3 operations, costs less than a residual pass
-PROMISED_DIGITS = 7.5  # proven; the errors found are mostly a thousand times smaller
-STREAMED_DIGITS = 6.0  # where a pass reads a file again: that doubles the time of the fit
-PROMISED_SQUARES = 1e-6  # SSE / total below which SSE needs a residual pass to be right to 9 digits
-SMALL_CONDITION, LARGE_CONDITION = 1e3, 1e4  # of the design, beyond which the triangle takes over
+PROMISED_DIGITS = 7.5  # proven digits that need no refinement (mostly 10 are right); doubled: every fit is refined
+STREAMED_DIGITS = 6.0  # the same where a pass reads a file again, which doubles the time of a fit
+PROMISED_SQUARES = 1e-6  # SSE / total below which SSE needs a residual pass; 10x smaller: SSE may have 8 digits, not 9
+SMALL_CONDITION = 1e3  # of the design of small data, beyond which the triangle is used; 10x larger: two digits less
+LARGE_CONDITION = 1e4  # the same of large data
 
 
 def is_wide(source: Source) -> bool:

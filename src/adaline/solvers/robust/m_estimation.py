@@ -41,26 +41,31 @@ from adaline.sums.objective import gather, rows_in_view, view_products
 from adaline.sums.ranks import TOP, key_of
 
 EPS = float(np.finfo(np.float64).eps)
-ROUNDING = 64 * EPS  # residuals of this share of the targets are rounding
-CLOSE = 0.2  # a step that moves residuals by less than this share of the scale is near the solution
-SERVES = 1e-2  # a step that moves residuals by less than this share of the scale leaves the second derivatives in use
-STEEPEST = -20.0  # a scale that decreases faster than this is damped as if it decreased so fast
-LEAVES = 0.5  # a Newton step that moves residuals by more than this share of the scale is followed by reweighting
+ROUNDING = 64 * EPS  # residuals relative to the targets that are rounding; 10x larger: more fits have a scale of zero
+CLOSE = 0.2  # change of residuals, in scales, below which steps are near the solution; larger: Newton may overshoot
+SERVES = 1e-2  # change of residuals, in scales, up to which second derivatives are kept; 10x: fewer passes, more steps
+STEEPEST = -20.0  # slope of the scale beyond which its secant steps are damped; doubled: longer steps may oscillate
+LEAVES = 0.5  # change of residuals, in scales, from which reweighting follows Newton; larger: it may leave a minimum
 SHORTEST = 1e-6
 
-PLANES, KEPT, STEPS = 500, 25, 50  # of least trimmed squares: drawn, improved, and steps of each
-FIRST, BEST = 2, 5  # steps of all that are improved, and how many of them are improved to the end
-SLIGHT = 1e-3  # share of the sum by which a step lowers it at least, if another is to follow
-WELL = 1e-3  # ratio of the diagonal of a factor that costs normal equations no digits that matter
-MEDIAN, MEDIAN_STEPS = 1e-2, 50  # share of the threshold within which residuals are squared, and steps at most
-LIFT = 1e-11  # share of the largest diagonal entry added to a matrix that may be singular
-UNSEEN = 1e-10  # share of the largest singular value below which rows say nothing of a direction
+PLANES = 500  # planes drawn for least trimmed squares; doubled: right among more outliers, at twice the time
+KEPT = 25  # of them that are improved; doubled: twice the time, and sometimes a better minimum
+STEPS = 50  # steps that improve a plane to the end, at most; doubled: slow starts become more exact
+FIRST = 2  # steps of each improved plane before the best are chosen; doubled: twice the time, a surer choice
+BEST = 5  # planes that are improved to the end; doubled: twice the time
+SLIGHT = 1e-3  # relative gain of a trimmed step below which it is the last; 10x larger: starts are less exact
+WELL = 1e-3  # ratio of the factor's diagonal entries down to which normal equations keep enough digits
+MEDIAN = 1e-2  # threshold of the near-median loss, relative to the loss's own; smaller: nearer to it, more steps
+MEDIAN_STEPS = 50  # its steps at most
+LIFT = 1e-11  # added to a matrix that may be singular, relative to its largest diagonal entry
+UNSEEN = 1e-10  # singular value, relative to the largest, below which a direction is not identified; 10x: more are
 DAMPING = 1e-8  # share of the diagonal added for a reweighted step; 100x smaller leaves levels without weight to eigh
-CUBES = 2**24  # columns cubed, over all planes that are drawn: what they cost
-PRODUCTS = 2**28  # rows times columns squared, over the planes that are improved: of hundreds of columns, fewer are
-ROWS, ROWS_A_COLUMN = 2000, 20  # of the sample
+CUBES = 2**24  # columns cubed, summed over the planes drawn; doubled: twice as many planes of wide rows, twice the time
+PRODUCTS = 2**28  # rows times columns squared, summed over the planes improved; doubled: the same for these
+ROWS, ROWS_A_COLUMN = 2000, 20  # of the sample at least, and for each column; doubled: the start takes twice as long
 
-WIDER, LEAST = 4.0, 1e-9  # times its last change, or its size, a deciding size is looked for about where it was
+WIDER = 4.0  # width of the window for a scale, in its last changes; doubled: coarser cells, fewer windows that miss it
+LEAST = 1e-9  # width of that window, relative to the scale, at least
 
 
 class RowResiduals(ABC):

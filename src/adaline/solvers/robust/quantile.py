@@ -29,25 +29,25 @@ from adaline.solvers import lapack
 from adaline.solvers.robust.m_estimation import gather_rows, residuals, weighted_total
 from adaline.solvers.smooth.problem import Problem
 
-FEW = 5000  # rows that are solved all together
-WORTH = 0.5  # share of the rows in the sample and near its plane from which all are solved together instead
-BAND = 3.0  # rows in memory, over the number of rows that the sample's plane may have on the wrong side
-CORRECTED = 100  # rows near a plane that is solved for again, for each that was on the wrong side
+FEW = 5000  # rows up to which the program has all rows; doubled: tables of that size take twice as long
+WORTH = 0.5  # share of the rows in sample and band from which all are solved together; larger: more passes, less memory
+BAND = 3.0  # width of the band in memory, in rows expected on the wrong side; smaller: more corrections, fewer rows
+CORRECTED = 100  # rows near a corrected plane for each on the wrong side; doubled: more memory, fewer corrections
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 64 * EPS
-DOUBTED = 1e-12  # ratio of the squares of singular values below which the rank is computed
-SURE = 1e-9  # a d that is beyond 0 or 1 by less than this is there by rounding
+DOUBTED = 1e-12  # ratio of squared singular values below which the rank is computed; larger: more often
+SURE = 1e-9  # by how much a dual d may exceed 0 or 1 through rounding; 10x larger: hides wrong solutions of that size
 
 # the interior point method
-BACK = 0.99995  # share of the way to the boundary
-INSIDE = 10.0  # mean residuals that slacks begin with: nearer to zero, many tied rows hold the first steps up
-MOST, STALLED = 100, 8  # steps, and steps without progress
-FAR = 1e6  # typical residuals
-STUCK = 1e-10  # of all residuals, above which a gap that does not fall is no rounding
+BACK = 0.99995  # share of the way to the boundary that a step takes; nearer to 1: fewer steps, more that get stuck
+INSIDE = 10.0  # slacks at the start, in mean residuals; 10x smaller: many tied rows shorten the first steps
+MOST_STEPS, STALLED = 100, 8  # steps at most, and steps without progress; doubled: stuck programs go to HiGHS later
+FAR = 1e6  # residual, in typical ones, beyond which targets are brought nearer; 10x: others keep fewer digits
+STUCK = 1e-10  # gap, relative to all residuals, up to which steps without progress are rounding; above, they are stuck
 SINGULAR = 1e-6  # the same where the equations of a step become singular, as they do near solutions that are not unique
 CHUNK = 4096  # rows weighted at a time: they stay in the cache
-SURELY = 1e6  # condition of the rows on the plane, above which rows far off may have left the others too few digits
-ENOUGH = 1e-13  # of a typical residual a row, at which the gap is rounding
+SURELY = 1e6  # condition of the rows on the plane above which outliers are looked for; 10x: they may cost a digit
+ENOUGH = 1e-13  # gap a row, in typical residuals, at which the program ends; 10x larger: a digit less
 
 
 @dataclass(frozen=True)
@@ -277,7 +277,7 @@ def _follow(a: Array, t: Array, level: float, theta: Array) -> tuple[Vertex, End
     while not _is_rounding(gap := float(np.vdot(slack, share)), slack):
         stalled = stalled + 1 if gap > 0.9 * best else 0
         best = min(best, gap)
-        goes_on = stalled < STALLED and steps < MOST
+        goes_on = stalled < STALLED and steps < MOST_STEPS
         moved = _step(a, t, total - a.T @ share[0], theta, share, slack) if goes_on else None
         if moved is None:
             least = SINGULAR if goes_on else STUCK

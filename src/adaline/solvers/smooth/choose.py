@@ -48,19 +48,23 @@ from adaline.sums.sample import WIDE
 
 SmoothSolver = Literal["auto", "newton", "lbfgs", "newton-cg"]
 NEWTON = "Newton (IRLS)"
-MATRIX = 3000  # coefficients whose matrix of second derivatives is formed
-SMALL = 1e7  # multiply-adds of a matrix of second derivatives that take no time that matters
-LARGE, WHOLE_STEPS = 1e8, 2  # such that matter beside a pass, and Newton's steps before the metric is kept
-SAMPLE, LEAST_SAMPLE = 24, 4096  # rows of a sample for each coefficient, and at least
-LARGER = 6  # times as many rows in a second sample
-SAMPLE_NUMBERS = 1.6e7  # of a sample in memory beside the rows
-STEP_GAINS = 30  # what a step in the metric of a sample takes off the gap at least, mostly
-BLOCKS = 4e7  # numbers of the matrices of each machine alone
-BLOCK_ROWS = 12  # rows that such a matrix is summed over, for each column
-SURE, NEAR_STEPS = 1e-3, 8  # share of the gap that is aimed at, and steps, of a fit near another one
-LITTLE = 1e-3  # share of F that a metric of the diagonal must gain, or truncated Newton takes over
-PROVABLE = 0.5  # share of the gap wanted that is aimed at where it is to be proven after the last step
-FIRST_STEPS, NEXT_STEPS, MOST_STEPS = 10, 40, 300  # in one metric, far from the minimum, nearer to it, and in all
+MATRIX = 3000  # coefficients up to which second derivatives are a matrix; doubled: 8 times the time to factor it
+SMALL = 1e7  # multiply-adds of a matrix that cost little beside a pass; 10x larger: more steps form one of all rows
+MUCH = 1e8  # multiply-adds from which few Newton steps form one; 10x larger: few rows take Newton steps to the end
+WHOLE_STEPS = 2  # such steps before the last matrix is kept as a metric; doubled: two matrices more, fewer passes
+SAMPLE = 24  # rows of a sample for each coefficient; doubled: twice its cost, a metric closer by the root of 2
+LEAST_SAMPLE = 4096  # rows at least
+SECOND_SAMPLE = 6  # times as many rows in the second sample; doubled: twice its cost, for part of a pass over all rows
+SAMPLE_NUMBERS = 1.6e7  # of a sample in memory; doubled: 128 MB more beside the rows
+STEP_GAINS = 30  # factor by which a step in a sample's metric lowers the gap; doubled: the whole matrix comes earlier
+BLOCK_NUMBERS = 4e7  # numbers in the matrices of all machines; doubled: 320 MB more, and more fits use them
+BLOCK_ROWS = 12  # rows for each column that the matrix of a machine is summed over; doubled: twice the time to sum it
+UNPROVEN_SHARE = 1e-3  # of the wanted gap, aimed at near another fit without proof; 10x larger: may miss the gap
+NEAR_STEPS = 8  # steps of such a fit at most; doubled: unlike folds are tried longer before they are refitted
+LEAST_GAIN = 1e-3  # relative gain below which truncated Newton replaces the diagonal; 10x larger: it does so earlier
+PROVABLE = 0.5  # share of the wanted gap aimed at where it is proven afterwards; 1: the proof may just miss it
+FIRST_STEPS, NEXT_STEPS = 10, 40  # steps in one metric, first and later; doubled: staler metrics, fewer of them
+MOST_STEPS = 300  # steps in all; doubled: hard fits take twice as long before they end as not converged
 
 
 def minimise_smooth(
@@ -84,7 +88,7 @@ def _with_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp)
     if 4 * rows > problem.source.n_rows:
         return _few_rows(problem, theta, wanted, give_up)
     small = _matrix_work(problem) <= SMALL
-    more = 0 if small else min(LARGER * rows, problem.source.n_rows // 8, most)
+    more = 0 if small else min(SECOND_SAMPLE * rows, problem.source.n_rows // 8, most)
     sample = problem.drawn(more if more > 2 * rows else rows)
     first = problem.on(draw_rows(sample, rows) if sample.n_rows > rows else sample)
     start = _on_sample(first, theta, wanted * problem.share(first.source), 20)
@@ -110,7 +114,7 @@ def _with_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp)
 
 def _few_rows(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -> DescentResult:
     """Return the minimum by Newton's steps; where a matrix is much work, L-BFGS in the metric of one replaces most."""
-    cheap = _matrix_work(problem) <= LARGE or problem.source.streamed
+    cheap = _matrix_work(problem) <= MUCH or problem.source.streamed
     if cheap or not math.isfinite(problem.loss.concordance):
         return newton(problem, theta, wanted, give_up=give_up)._replace(solver=NEWTON)
     here = newton(problem, theta, wanted, WHOLE_STEPS, give_up)
@@ -138,7 +142,7 @@ def minimise_near(problem: Problem, theta: Array, wanted: float, metric: Curvatu
         metric = factor_hessian(here.hessian, problem.ridges)
 
     def done(_: Evaluation, estimate: float) -> bool:
-        return estimate <= SURE * wanted
+        return estimate <= UNPROVEN_SHARE * wanted
 
     with one_blas_thread():
         found = lbfgs(problem.evaluate, theta, metric.solve, done, NEAR_STEPS, here)
@@ -186,7 +190,7 @@ def _without_matrix(problem: Problem, theta: Array, wanted: float, solver: str, 
         found = _refreshed(problem, theta, of_each, NEXT_STEPS, 0.0, enough, give_up)
         name = "L-BFGS in the metric of each machine"
     else:
-        found = _refreshed(problem, theta, of_columns, FIRST_STEPS, LITTLE, enough, give_up)
+        found = _refreshed(problem, theta, of_columns, FIRST_STEPS, LEAST_GAIN, enough, give_up)
         name = "L-BFGS in the metric of the diagonal"
     if not found.converged and not found.given_up and not in_two_levels and solver != "newton-cg":
         found = truncated_newton(problem, found.theta, of_columns, enough, give_up=give_up).after(found)
@@ -209,7 +213,7 @@ def _without_matrix(problem: Problem, theta: Array, wanted: float, solver: str, 
 
 def sample_rows(size: int) -> int:
     """Return how many rows a sample has at most, for `size` coefficients."""
-    return LARGER * max(SAMPLE * size, LEAST_SAMPLE)
+    return SECOND_SAMPLE * max(SAMPLE * size, LEAST_SAMPLE)
 
 
 def diagonal_metric(problem: Problem) -> Metric:
@@ -229,7 +233,7 @@ def _has_blocks(problem: Problem) -> bool:
     """Return whether each machine's own matrix, and those of contrasts, can be formed and paid for."""
     side, most = 1 + problem.features, 2 * problem.outputs - 1 if problem.loss.coupled else problem.outputs
     rows = max(BLOCK_ROWS * side, LEAST_SAMPLE)
-    return most * side**2 <= BLOCKS and not problem.source.sparse and rows < problem.source.n_rows
+    return most * side**2 <= BLOCK_NUMBERS and not problem.source.sparse and rows < problem.source.n_rows
 
 
 def _has_two_levels(problem: Problem) -> bool:

@@ -22,9 +22,9 @@ from adaline.solvers import lapack
 from adaline.solvers.smooth.newton import FLAT, DescentResult, GiveUp, line_search, never
 from adaline.solvers.smooth.problem import Evaluation
 
-LOW = 0.5  # share of the curvature of machines alone that a contrast of them must not exceed to have its own matrix
-PAIRS, LEAST_PAIRS = 40, 8  # last steps and changes of the gradient that correct the metric; of very many coefficients
-PAIR_NUMBERS = 2**25  # numbers of all pairs
+LOW = 0.5  # curvature of a contrast, relative to that of its machines, up to which it has a matrix of its own
+PAIRS, LEAST_PAIRS = 40, 8  # last steps that correct the metric, at most and at least; doubled: twice their memory
+PAIR_NUMBERS = 2**25  # numbers of all pairs; doubled: 256 MiB more, and fewer passes of very wide fits
 
 Done = Callable[[Evaluation, float], bool]
 """Called with F and an estimate of twice the gap; True ends a solver as converged."""

@@ -25,14 +25,14 @@ from adaline.solvers import lapack
 from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.sources.threads import one_blas_thread
 
-FLAT = 1e-13  # changes of an objective below this share of it are rounding
-FLOOR = 1e-20  # squared decrements below this share of F, which no longer halve, are rounding
-SLOW = 0.2  # a whole step that leaves more than this share of the squared decrement is not Newton's pace
-CUT = 1e-13  # eigenvalues of H at unit diagonal below this share of the largest, times the size, count as zero
-NOISE = 1e-15  # share of the largest, times the size, by which eigenvalues are rounded
-ROUNDING = 1e-14  # share of the largest penalty along a direction below which there is none
-ARMIJO = 1e-4  # share of the decrease that the slope promises which a step must reach
-SHORTEST = 1e-10  # share of a step below which a line search gives up
+FLAT = 1e-13  # relative change of an objective that is rounding; 10x larger: line searches accept small increases
+FLOOR = 1e-20  # squared decrement, relative to F, that may be rounding; 100x larger: weights may have a digit less
+SLOW = 0.2  # ratio of squared decrements from which a whole step counts as slow; larger: separation is suspected later
+CUT = 1e-13  # eigenvalue of H at unit diagonal, relative to the largest, that counts as zero; 10x larger: cuts more
+NOISE = 1e-15  # rounding of eigenvalues, relative to the largest, times the size; 10x larger: fewer gaps are proven
+ROUNDING = 1e-14  # penalty along a direction, relative to the largest, that counts as none
+ARMIJO = 1e-4  # share of the decrease promised by the slope that a step must reach; larger: more steps are shortened
+SHORTEST = 1e-10  # share of a step at which a line search gives up; larger: it gives up sooner near the rounding floor
 
 
 class DescentResult(NamedTuple):

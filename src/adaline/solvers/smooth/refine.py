@@ -38,13 +38,13 @@ from adaline.sources.threads import blas_threads_for
 from adaline.sums import Ball, CurvatureChange, TwofoldObjective, TwofoldPoint
 from adaline.twofold import Twofold
 
-STEPS = 12  # most steps
+STEPS = 12  # refinement steps at most; doubled: fits that do not converge take twice as long
 EPS = 2.0**-53
-ENOUGH = 2.0**-57  # relative error of coefficients that does not show in float64
-HALF = 0.5  # q up to which a minimum is proven
-SHRINKS = 0.5  # share of the step before, or of what that left, at which steps continue
-LITTLE = 1e-4  # theta from which on the lengths of the rows themselves are looked at
-NEGLIGIBLE = 2.0**-75  # a coefficient this small next to the others does not keep steps going
+ENOUGH = 2.0**-57  # relative error at which refinement ends, below the last bit; 16x larger: it shows in the last bit
+HALF = 0.5  # q up to which a minimum is proven; nearer to 1: proofs succeed more often, with bounds that are wider
+SHRINKS = 0.5  # ratio of successive steps, or errors, up to which refinement continues; larger: more steps for little
+CRUDE_ENOUGH = 1e-4  # theta from which the lengths of the rows sharpen the bound; 10x larger: one read less
+NEGLIGIBLE = 2.0**-75  # relative size below which the error of a coefficient does not keep refinement going
 
 
 class FactoredMetric(NamedTuple):
@@ -235,7 +235,7 @@ def _change(problem: Problem, point: TwofoldPoint, metric: FactoredMetric, radiu
     if math.isfinite(concordance):
         exponent = concordance * radius * problem.bound_rows(float(np.linalg.norm(metric.view)))
         crude = math.expm1(exponent) if exponent < 1 else math.inf
-        if crude <= LITTLE or problem.outputs > 1:
+        if crude <= CRUDE_ENOUGH or problem.outputs > 1:
             return crude
     found = problem.source.sum(CurvatureChange, Ball(point, metric.view, radius))
     share = min(found.total, found.share) if problem.loss.convex else found.total
