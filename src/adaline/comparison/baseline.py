@@ -1,4 +1,4 @@
-"""What a comparison measures systems against: the answer that looks at no column."""
+"""The baseline of a comparison: the best constant answer, which uses no column."""
 
 from __future__ import annotations
 

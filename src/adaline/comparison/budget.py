@@ -1,4 +1,4 @@
-"""How much a system may learn from in a comparison, so that one that goes row by row, for epochs, takes seconds.
+"""How many rows a system may learn from in a comparison, so that online systems and many epochs take seconds.
 
 A budget is counted in numbers of X, not in time: the same comparison gives the same results on every machine. A system
 has one in `compared_visits`, numbers that a fit may visit over all epochs, or in `compared_numbers`, those that it may

@@ -1,7 +1,7 @@
-"""What a step in a column does to the answer, in words: "10 mm more flipper_length_mm: +185 g (124 to 246)".
+"""The effect of a step in a column on the prediction, in words: "10 mm more flipper_length_mm: +185 g (124 to 246)".
 
-The change is the mean over the rows of the answer after the step less the one before it, all other columns as they
-are. The answer is the prediction of a regression, the probability of a class, or the share of rows given its label
+The change is the mean over the rows of the answer after the step minus that before it, all other columns unchanged.
+The answer is the prediction of a regression, the probability of a class, or the share of rows given its label
 where a classifier has no probabilities. Intervals are those of `summary()` where a prediction is a sum of columns, else
 those of the jackknife over folds.
 """
@@ -28,8 +28,8 @@ from adaline.plots.style import short
 
 MOST_ROWS, MOST_ANSWERS = 2000, 2**15  # rows that a change is the mean of, and answers: one for each row and class
 MOST_PRODUCTS, LEAST_ROWS = 2**28, 64  # multiplications for all steps, and the rows that are averaged even beyond these
-NO_CHANGE = 1e-5  # of a probability: what is less is called none
-FEW = 1000  # values that are looked at before all are
+NO_CHANGE = 1e-5  # change of a probability below which it is called none
+FEW = 1000  # values that are checked before all are
 LEVEL = re.compile(r"\[T\.(.*)\]$", re.DOTALL)
 UNIT = re.compile(
     r"(?:[_ ]|[\[(])(mm|cm|m|km|in|ft|mg|g|kg|lb|ms|s|min|hours|days|months|years|usd|eur|pct)[\])]?$", re.I

@@ -1,4 +1,4 @@
-"""What a user should know about the data and the fits: what was found, where, and what to do about it.
+"""Findings about the data and the fits: what was found, where, and what to do about it.
 
 Each check returns nothing on clean data. Thresholds are those of the textbooks named beside them; tests of many rows
 are corrected for their number, so that a thousand clean rows raise no alarm.
@@ -31,21 +31,21 @@ from adaline.wording import counted, part_of, visible
 SERIOUS, WARNING, NOTE = "serious", "warning", "note"
 REPEATED = "Columns that repeat others"
 MOST_NAMED = 6  # columns or rows that a sentence names
-ROWS_A_PARAMETER = 10  # fewer and coefficients are mostly noise
+ROWS_A_PARAMETER = 10  # fewer make coefficients mostly noise; doubled: twice as many tables get the warning
 MISSING = 0.3  # share of a column from which filling it in is guessing
-MOSTLY_ONE = 0.3  # share of the rows of other classes below which predicting the largest class looks good
+MOSTLY_ONE = 0.3  # share of other classes below which predicting the largest one looks good
 IMBALANCE = 20  # rows of the largest class for one of the smallest
 MOST_SEPARATED = 10  # up to which each is checked for a hyperplane that separates it
 INFLATED = 10.0  # Marquardt (1970): the variance of a coefficient is ten times what it were without the other columns
 DETERMINED = 0.999  # R^2 of one column alone from which it may be the target itself
-SCREENED, MOST_SCREENED = 0.99, 20_000  # R^2 and rows by which columns that cannot determine the target are seen
+SCREENED, MOST_SCREENED = 0.99, 20_000  # R^2 on so many rows below which a column cannot determine the target
 MOST_COLUMNS = 1000  # up to which their correlations are computed
 SEPARATION_WORK = 5e9  # products, seconds: beyond, it is not said whether a plane separates the classes
 FEW_ROWS = 1000  # that are tried first for a plane between classes
 LESS, MORE = 0.5, 1.5  # times the variance of Poisson counts: below, numbers are no counts; above, it is reported
 MOST_DISPERSED = 100.0  # times the variance of Poisson counts beyond which whole numbers are amounts
 MANY_COPIES = 0.01  # share of repeated rows from which they are a warning
-ENOUGH = 20  # rows from which a column that determines the target is no accident
+ENOUGH = 20  # rows from which a column that determines the target is no coincidence
 
 
 def findings(

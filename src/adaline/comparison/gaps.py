@@ -1,4 +1,4 @@
-"""What another policy for missing values would change: the recommended system under both, on the same complete rows."""
+"""The effect of another policy for missing values: the recommended system under both, on the same complete rows."""
 
 from __future__ import annotations
 

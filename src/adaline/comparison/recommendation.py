@@ -1,4 +1,4 @@
-"""Which system to recommend, and why: of those as good as the best the one that says most, then the simplest."""
+"""Which system to recommend, and why: of those as good as the best the most informative one, then the simplest."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from adaline.results import Status
 from adaline.systems import SYSTEMS
 from adaline.wording import amount, visible
 
-SAME = 1e-3  # errors that differ by less than this part are called the same, though many rows tell them apart
+SAME = 1e-3  # relative difference of errors below which they are called the same, even if it is significant
 FAINT = 0.05  # R^2, or share of the baseline's errors avoided, below which a system is said to be hardly useful
 TWICE = 2.0  # standard errors within which a fit certified as solved is preferred to one that is not
-ROUNDING = 1e-9  # errors that differ by less than this part may be those of one solution
+ROUNDING = 1e-9  # relative difference of errors below which they may be those of one solution
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from adaline.wording import plain
 
 Indices = NDArray[np.intp]
 
-SMALLEST = np.finfo(np.float64).eps  # a probability of zero for what happened counts as this in the log loss
+SMALLEST = np.finfo(np.float64).eps  # a probability of zero of the true class counts as this in the log loss
 
 
 @dataclass(frozen=True, eq=False)

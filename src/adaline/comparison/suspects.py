@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
 Indices = NDArray[np.intp]
 
-OUTLIER = 0.01  # probability of any alarm among clean rows
+OUTLIER = 0.01  # probability of a finding among clean rows; doubled: twice as many false ones
 COOK = 1.0  # Cook and Weisberg (1982): a row that moves all coefficients to the edge of their joint interval
 FAR = 10.0  # interquartile ranges beyond the quartiles; a normal column has values up to about 3 beyond
-WILD = 10.0  # studentised residuals from which a target is left out on trial; leaving out milder ones only flatters
+EXTREME = 10.0  # studentised residual from which a target is left out on trial; smaller: errors are optimistic
 MOST_QUANTILE_ROWS = 10**5  # that quartiles of a column are taken from
-HANDFUL, SHARE = 5, 0.01  # rows, or share of them, up to which rows are left out on trial
-MOST_LEFT_OUT = 0.2  # share of the rows that a handful may be
+HANDFUL, SHARE = 5, 0.01  # rows, or share of them, up to which they are left out on trial
+MOST_LEFT_OUT = 0.2  # share of the rows that these may be; doubled: small tables are judged on fewer rows
 CODE_SHARE = 0.1  # the same, of rows that hold one and the same far value, as a code for missing
 MOST_NAMED = 3  # rows that a headline names
-CONTINUOUS = 30  # different values from which a column may tell rows apart
+CONTINUOUS = 30  # distinct values from which a column distinguishes rows; doubled: fewer repeated rows are reported
 MOST_HASHED = 2**24  # rows times columns that near repetitions are counted over
 SAME_MEAN = 1e-12  # difference from the mean, relative to the size of a column, up to which a value was filled with it
 MOST_REFITTED = 2**20  # numbers of X up to which a system that is no sum is cross-validated again
@@ -167,8 +167,8 @@ def suspicious(table: Table, far: Sequence[FarValues], found: Outliers | None) -
             return Suspects(one.rows, f"the {counted(len(one.rows))} where {one.name} is {value[0]:g}")
         reasons |= {int(i): f"{one.name} = {v:g}" for i, v in zip(one.rows, value, strict=True)}
     if found is not None:
-        wild = [i for i in found.far if abs(found.influence.studentized[i]) > WILD]
-        for i in map(int, (*found.decisive, *wild)):
+        extreme = [i for i in found.far if abs(found.influence.studentized[i]) > EXTREME]
+        for i in map(int, (*found.decisive, *extreme)):
             reasons.setdefault(i, f"{table.target} = {table.y[i]:g}")
     if not reasons or len(reasons) > min(max(HANDFUL, SHARE * n), MOST_LEFT_OUT * n):
         return None

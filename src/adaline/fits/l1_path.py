@@ -1,4 +1,4 @@
-"""`l1_path`: the coefficients under all l1 penalties, from the one that leaves none down."""
+"""`l1_path`: the coefficients under all l1 penalties, from the least one under which all are zero down."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Parameter mixing: a scan over every part of the rows at once, from common weights, which are then averaged.
 
-It is not the rule in order: it learns less of rows that come sorted, and more rounds do not mend that. So the
-certificate names it, and tells how far from the optimum it ended, by a pass of its own. With rate="auto" each part
-ends at its own least squares, and rounds beyond the first gain nothing; with a rate the schedule continues over rounds.
-Perceptrons that are mixed end without a mistake where classes can be separated (McDonald, Hall and Mann, 2010).
+It differs from the rule in order: from sorted rows it learns less, however many rounds. So the certificate names it,
+and a pass of its own measures the distance from the optimum. With rate="auto" each part ends at its own least squares,
+and rounds beyond the first gain nothing; with a rate the schedule continues over rounds. Mixed perceptrons end without
+a mistake where classes can be separated (McDonald, Hall and Mann, 2010).
 """
 
 from __future__ import annotations

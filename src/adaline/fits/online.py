@@ -1,4 +1,4 @@
-"""Fits of the online systems: the scan of a rule goes over the rows for epochs, and a result says how that ended.
+"""Fits of the online systems: the scan of a rule processes the rows for several epochs, and a result says how it ended.
 
 A certificate costs no pass here: its objective is the loss of the last epoch, each row's before its own step; no gap
 and no digits are claimed.

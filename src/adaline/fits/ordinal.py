@@ -1,4 +1,4 @@
-"""The fit of ordered classes: starts from the shares of the classes, solves, looks whether there is a maximum at all.
+"""The fit of ordered classes: starts from the shares of the classes, solves, and checks whether there is a maximum.
 
 There is none where some w'x can be cut so that every row lies in the interval of its class or on its end: the rows
 (e_t, -x), above their upper ends, and (e_(t-1), -x), below their lower ones, are then separated by a plane through the
@@ -35,8 +35,8 @@ from adaline.sources.totals import weight_totals
 
 REMEDIES = "give a number as penalty"  # where there is no maximum
 ROUNDING = 2.0**-52
-ROUNDED_VALUE = 1e-13  # share of an objective that may be rounding
-IN_SAMPLE = 10  # rows of the rarest class that a sample must be expected to have
+ROUNDED_VALUE = 1e-13  # rounding of an objective, relative to it; 10x larger: the certificate's gap has a digit less
+IN_SAMPLE = 10  # expected rows of the rarest class in a sample; doubled: larger samples, steadier starts
 
 
 class FittedOrdinal(NamedTuple):

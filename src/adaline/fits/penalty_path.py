@@ -38,16 +38,16 @@ from adaline.sums import Objective, Point
 
 DECADES = 8
 A_DECADE = 2
-WORSE = 3  # penalties in a row beyond the best after which a path ends
-ROUGH, FINE = 1e-7, 1e-9  # share of the loss of the best constants that the next step of a fit on the path would change
+WORSE = 3  # penalties beyond the best after which a path ends; doubled: up to three more, and second minima are found
+ROUGH, FINE = 1e-7, 1e-9  # promised gain, relative to the loss of constants, at which fits end; 10x larger: fewer steps
 STEPS, TRIALS = 60, 10  # of the machines together, and shares of a step; then each continues alone
-FEW = 3  # steps under one penalty, beyond which second derivatives are computed again for the next
-MANY = 8  # steps under one penalty, after which a machine's own second derivatives are taken
-MATRICES = 2e7  # numbers in second derivatives
-COPY = 2**30  # bytes of rows in memory that are copied, fold by fold
-PAIRED = 4e8  # products of numbers in a pass, up to which machines without two folds are fitted
-CLOSE = 1e-5  # share of a loss by which one step may miss that of such a machine
-LEVEL = 1e-5  # share of a loss by which the next one differs where the choice is near
+FEW = 3  # steps under one penalty from which second derivatives are updated for the next; doubled: staler, fewer passes
+MANY = 8  # steps under one penalty after which a machine gets its own second derivatives; doubled: more slow steps
+MATRICES = 2e7  # numbers in the second derivatives of all folds; doubled: 160 MB more, and more fits use them
+COPY = 2**30  # bytes of rows that are copied fold by fold, for faster passes; doubled: up to 2 GiB beside the rows
+PAIRED = 4e8  # products in a pass up to which machines without two folds are fitted; doubled: larger data take the time
+CLOSE = 1e-5  # relative error of a loss after one step to such a machine, up to which it is accepted
+LEVEL = 1e-5  # relative difference of two penalties' losses below which the choice between them is checked
 
 
 class PenaltyPath(NamedTuple):

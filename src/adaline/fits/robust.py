@@ -1,4 +1,4 @@
-"""One target by a robust criterion: in units where it is about one, and back.
+"""One target fitted by a robust criterion, in units in which it is of order one.
 
 The target is taken about its median and in a power of two near its spread, so that neither a large mean nor its unit
 costs digits.
@@ -43,7 +43,7 @@ from adaline.sources.threads import one_blas_thread
 from adaline.sums import Spread
 from adaline.sums.columns import times_power
 
-SAMPLE, LARGER = 40_000, 4  # rows whose M-estimate leads to that of so many times as many, or more
+SAMPLE, LARGER = 40_000, 4  # rows of a first M-estimate, and how many times as many it pays for; doubled: used less
 ROUGH, ROUGHER = 1e-4, 1e-2  # tol of that estimate, and of Huber's, which another starts from
 HUBER, FEW_STEPS = 1.345, 10  # threshold of Huber's estimate, and steps after which starts are compared
 

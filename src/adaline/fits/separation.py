@@ -33,13 +33,13 @@ from adaline.sources import Source
 from adaline.sources.totals import weight_totals
 from adaline.sums.wrong_rows import outputs
 
-TINY = 1e-6  # penalty on standardised columns where the likelihood has no maximum
-PATIENCE = 8  # slow whole steps before separation is checked
-MOST_NUMBERS = 2**22  # of all rows, once for each machine: tenths of a second
-MOST_COORDINATES = 64  # beyond, exact arithmetic can take longer
+TINY = 1e-6  # penalty on standardised columns where the likelihood has no maximum; 10x larger: shorter weights
+PATIENCE = 8  # slow whole steps before separation is checked; doubled: separated fits take 8 passes more
+MOST_NUMBERS = 2**22  # of all rows and machines up to which a perceptron is explained; doubled: twice the time
+MOST_COORDINATES = 64  # the same of coordinates, as exact arithmetic grows with their cube
 MOST_WORK = 2**21  # rows x columns^2 x classes beyond which it is not decided whether each class is separable
-ON_PLANE = 1e-9  # share of the largest lead of a row below which another lies on the plane
-PROOF = 5e9  # work of a proof of separation, in products: seconds
+ON_PLANE = 1e-9  # margin of a row, relative to the largest, below which it lies on the plane
+PROOF = 5e9  # work of a proof of separation, in products; doubled: ten seconds instead of five before it is given up
 SHORT_PROOF = 5e8  # the same for the fit of a fold, of which there are many, and where the answer is only for advice
 
 

@@ -1,4 +1,4 @@
-"""Coefficients by the names of their columns, the largest first: what a model of many levels says."""
+"""Coefficients by the names of their columns, the largest first, for models of many levels."""
 
 from __future__ import annotations
 

@@ -49,9 +49,9 @@ DISTRIBUTIONS = ("normal", "t")
 KNOWN_ERRORS, KNOWN_DISTRIBUTIONS = OneOf(*ERRORS), AnyOf(NONE, OneOf(*DISTRIBUTIONS))
 KNOWN_LAGS = AnyOf(NONE, WholeNumber(0))
 WEIGHT_TOLERANCE, SQUARES_TOLERANCE, TOTAL_TOLERANCE = 1e-9, 1e-6, 1e-9  # by which rows are recognised
-FULL_LEVERAGE = 1e-12  # of 1 - h
+FULL_LEVERAGE = 1e-12  # 1 - h below which a row has leverage 1; 10x larger: more rows are refused by HC2 and HC3
 FEW_GROUPS = 4  # groups a coefficient
-DEPENDENT = 1e-13  # a direction this much shorter than the others is one that rounding made
+DEPENDENT = 1e-13  # length of a direction, relative to the longest, that is rounding; 10x larger: more directions are
 
 
 Design = TypeVar("Design", FittedDesign, FittedLikelihood)
@@ -469,7 +469,7 @@ def root_of(meat: Array, scale: float) -> Array:
     return np.asarray(vectors * np.sqrt(scale * np.where(values > 8 * len(values) * EPS * values[-1], values, 0.0)))
 
 
-NEGATIVE = 1e-9  # of the largest eigenvalue, beyond which a negative one is no rounding
+NEGATIVE = 1e-9  # negative eigenvalue, relative to the largest, that is more than rounding
 
 
 def root_of_difference(meat: Array, scale: float) -> Array:

@@ -1,4 +1,4 @@
-"""Effects: what columns do to the mean of the answer, whatever the link, basis or coding in between.
+"""Marginal effects: how a column changes the mean of the target, through link, basis and coding.
 
     effect of a number x_j     mean over rows of d mean / d x_j
     contrast of a level a      mean over rows of (mean with the level a - mean with the reference)

@@ -1,4 +1,4 @@
-"""Standard errors without a formula: how far an estimate moves when each fold of the rows is left out.
+"""Jackknife standard errors: how much an estimate changes when each fold of the rows is left out.
 
     se^2 = (K - 1) / K  sum_k (theta_k - mean)^2,   theta_k: the estimate without fold k
 

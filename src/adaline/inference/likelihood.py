@@ -3,8 +3,8 @@
     z = w / (Cov_ww)^(1/2),   Cov = inverse information,   odds ratio = exp(w)
     chi2 = 2 (ln L - ln L_0),   McFadden's R^2 = 1 - ln L / ln L_0
 
-With K classes the machines of a softmax are known up to what all of them gain alike. What the rows determine is how a
-class differs from another: w_k - w_ref, with Cov of the difference. Any reference gives the same model.
+With K classes the machines of a softmax are identified up to a vector common to all. The rows identify differences of
+classes: w_k - w_ref, with Cov of the difference. Any reference gives the same model.
 
 A. Wald, Trans. AMS 54 (1943), 426-482; D. McFadden, in Frontiers in Econometrics (1974), 105-142.
 """

@@ -38,10 +38,10 @@ from adaline.sources import Source
 from adaline.sums import Targets
 
 INTERVALS = ("wald", "profile")
-CLOSE = 1e-11  # of r, relative, and squared decrements of refits
+CLOSE = 1e-11  # relative change of r, and squared decrement of refits, at which they end; 10x larger: a digit less
 ROUNDING = 1e-13  # of F, relative
-REFITS, STEPS = 40, 200  # at most, of an end, and of a refit
-FURTHEST = 1e4  # standard errors beyond which an end is infinite
+REFITS, STEPS = 40, 200  # refits for an end, and steps of each; doubled: ends that fail take four times as long
+FURTHEST = 1e4  # standard errors beyond which an end is infinite; 10x larger: two refits more before that
 
 
 class _Held(NamedTuple):

@@ -1,6 +1,6 @@
-"""The table and the tests of a least-squares fit: what `summary`, `test` and `variance_inflation` of a regression are.
+"""The results of a least-squares fit: `summary`, `test` and `variance_inflation`.
 
-Classical errors need nothing but the fit. Robust errors read the rows once more, and refuse others than those fitted.
+Classical errors need only the fit. Robust errors read the rows once more, and refuse rows other than those fitted.
 """
 
 from __future__ import annotations

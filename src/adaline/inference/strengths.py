@@ -1,4 +1,4 @@
-"""Coefficients side by side: what one standard deviation of each column does to the answer."""
+"""Standardised coefficients: the change of the prediction by one standard deviation of each column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scan: a rule that goes over rows in their order and changes its state with each. Scans do not merge.
+"""A scan: a rule that processes rows in their order and updates its state with each. Scans do not merge.
 
 Conventions
 -----------

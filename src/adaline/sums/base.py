@@ -1,4 +1,4 @@
-"""A sum: a statistic of rows that has a zero, takes in blocks, and merges, whatever the order of the rows (a monoid).
+"""A sum: a statistic of rows that has a zero, adds blocks, and merges, whatever the order of the rows (a monoid).
 
 Laws, tested for every class in SUMS: zero is neutral, merging is associative to rounding, any split into blocks
 gives the same result, integer weights equal repeated rows, pickling keeps every bit.

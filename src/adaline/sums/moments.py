@@ -13,11 +13,10 @@ many sparse rows, which must stay sparse) nothing is centred: first = sum w z an
 
 Blocks of few products are summed, and all states merged, in double-double, so that S is rounded once each time.
 
-`noise` tells the solvers how many digits the sums can give. It is what rounding does to the diagonal of S, added up
-over blocks and merges; that of an entry S_ij is at most sqrt(noise_i noise_j), by Cauchy's inequality. For blocks of
-few products, sparse rows and merges it is a bound: what rounding S did is known there, and not only how much it can
-do. For larger blocks it is what errors are like, 8 units, as ranks are decided by it: `bound` is the bound, from the
-number of additions.
+`noise` says how many digits the sums can give. It is the rounding error of the diagonal of S, added up over blocks and
+merges; that of an entry S_ij is at most sqrt(noise_i noise_j), by Cauchy's inequality. For blocks of
+few products, sparse rows and merges it is a bound, as the rounding of S is known there. For larger blocks it is the
+typical error, 8 units, by which ranks are decided; `bound` is the bound, from the number of additions.
 """
 
 from __future__ import annotations
@@ -37,16 +36,16 @@ from adaline.sums.columns import exponents, largest_magnitudes, pilot, sparse_ex
 
 CENTRED, RAW = (float(mode) for mode in numbers_of("MomentMode", ("centred", "raw")).values())
 ROUNDING = 2.0**-53
-SUM_UNITS = 8  # units of rounding of a larger block's sum of squares, as they are mostly
+SUM_UNITS = 8  # typical rounding of a larger block's sum of squares; doubled: more columns count as dependent
 SUM_ROUNDING = SUM_UNITS * ROUNDING
 ENTRY_UNITS = 16  # units of rounding of a product, weights and centring included, at most
 PANEL_ROWS = 96  # of the native kernel
 LARGEST_BLOCK = 2**16  # rows of a block in memory, at most
 MOST_UNITS = PANEL_ROWS + LARGEST_BLOCK // PANEL_ROWS + ENTRY_UNITS  # of its sums, whatever the signs
-OUTWARDS = 1 + 2.0**-20  # for the rounding of bounds themselves
+OUTWARDS = 1 + 2.0**-20  # factor that covers the rounding of the bounds themselves
 FEW_PRODUCTS = 2**13  # rows x columns^2 up to which a block is summed in double-double, as in native/moments.hpp
 PIECE = 2**26  # numbers copied at a time where rows must be shifted, scaled or weighted
-ORDINARY = 300  # exponent up to which a column is scaled by one factor
+ORDINARY = 300  # exponent up to which a column is scaled by one factor, beyond by two, as one would overflow
 BATCH_ROWS, BATCH_COLUMNS = 2**12, 32  # rows to one matrix product on a device, and rows a column at least
 
 

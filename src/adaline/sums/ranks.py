@@ -1,4 +1,4 @@
-"""How much weight lies below each size: what medians and other order statistics of all rows are found from, by passes.
+"""Weights by size, from which medians and other order statistics of all rows are found in a few passes.
 
 A row has one number, its size |u|, such as its absolute residual. Of the sizes in a window, low <= |u| < high, the
 distinct ones are kept with their weights while there are at most MOST of them; of more, neighbours are counted

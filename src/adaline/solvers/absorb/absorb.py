@@ -32,8 +32,8 @@ from adaline.sources.absorbed import AbsorbedSource, Absorption
 from adaline.sources.tables.effects import EffectRows, Levels, read_effect_rows
 from adaline.sources.tables.source import TableSource
 
-FEW = 1000  # levels beside those of the largest column, up to which the rank of more than two columns is found
-SAME = 1e-9  # eigenvalue of scaled equations that is zero
+FEW = 1000  # levels beside the largest column's up to which the rank is computed exactly; doubled: 8 times the work
+SAME = 1e-9  # eigenvalue of the scaled equations that counts as zero; 10x larger: nearly dependent levels count as so
 
 
 def absorb(table: TableSource, frequencies: bool = True) -> AbsorbedSource:

@@ -7,7 +7,7 @@ the part of eta that they do not make up as an offset, pose a poisson regression
 derivatives and scores are those of the whole: any solver and all inference take it from there.
 
 Rows that levels or columns separate from all others (`separation`) have means of zero at the maximum of the likelihood.
-They are left out, and told.
+They are left out and reported.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from adaline.sources.tables.source import TableSource
 
 STEPS = 100
 HALVINGS = 30
-ENOUGH = 1e-9  # of a step, in the root mean square of eta
-SETTLED = 1e-4  # the same, at which means that still fall are looked at
+ENOUGH = 1e-9  # root mean square change of eta at which Newton's steps end; 10x larger: a digit less
+SETTLED = 1e-4  # the same, from which means that still decrease are checked for separation; 10x larger: checked earlier
 LEAST = 1e-300
 
 

@@ -49,15 +49,15 @@ from adaline.sources.tables.effects import LevelCodes, Levels
 from adaline.sources.threads import one_blas_thread, run_tasks
 
 EPS = float(np.finfo(np.float64).eps)
-STEPS = 10_000  # of conjugate gradients for a column, at most
-PATIENCE = 30  # of them in the metric of weights, where the graph of levels has one of its own
-REDUCTION = 1e-10  # of the residual, in one round
-ENOUGH = 1e-9  # of what remains of a column, that dummies may still explain
+STEPS = 10_000  # of conjugate gradients for a column; doubled: hard graphs take twice as long to end as not converged
+PATIENCE = 30  # steps in the metric of weights before the graph of levels is factored; doubled: hard graphs start later
+REDUCTION = 1e-10  # factor on the residual in one round; 10x larger: fewer steps a round, more rounds
+ENOUGH = 1e-9  # share of a projected column that dummies may still explain; 10x larger: coefficients have a digit less
 ROUNDS = 4
-TOGETHER = 2  # columns, at most, that share the reading of the levels; the same on any number of threads
-NOTHING = 1e-9  # of the length of a column: what remains of one that the dummies explain
-ROUNDING = 1e-14  # the same of a target, whose residuals may be that much smaller than its effects
-MOST_ROWS = 2**31 - 1  # that are sorted, by numbers of 32 bits
+TOGETHER = 2  # columns that share one reading of the levels, on any number of threads; doubled: twice the memory
+NOTHING = 1e-9  # remaining length of a column, relative to its own, up to which the dummies explain it
+ROUNDING = 1e-14  # the same of a target, whose residuals may be much smaller than its effects
+MOST_ROWS = 2**31 - 1  # rows that can be sorted by indices of 32 bits
 
 
 class Removed(NamedTuple):

@@ -9,7 +9,7 @@ arXiv:1903.01633). It is found in three ways, each on what the one before has le
     pairs       two columns of levels: v is one number c for each part of the graph whose edges are rows with counts,
                 c = -v of its levels in the first column, v of those in the second. A row of zero that joins the parts
                 a and b asks for c_a >= c_b: it is separated if, and only if, no such steps lead back from a to b. The
-                strong components of these steps tell, without a number being rounded
+                strong components of these steps decide, without rounding
     all         columns of numbers, and three and more columns of levels: u = 1 on rows of zero whose means vanish and
                 0 on all others is projected onto columns and dummies, rows with counts weighing HEAVY, and its parts
                 below zero are cut off, in turns, until nothing is cut off (the iterative rectifier)
@@ -31,9 +31,9 @@ from adaline.solvers.absorb.projection import Projection, SortedRows
 from adaline.sources.absorbed import SeparatedLevels
 from adaline.sources.tables.effects import LevelCodes, Levels
 
-HEAVY = 1e8  # weight of a row with counts, in which v has to be zero
-TURNS = 100  # of the rectifier, at most
-SMALL = 1e-6  # of the largest part of v: zero
+HEAVY = 1e8  # weight of a row with counts, where v has to be zero; 10x larger: v is zero there, less exact elsewhere
+TURNS = 100  # of the rectifier; doubled: rows that are separated only jointly by many columns are found more often
+SMALL = 1e-6  # part of v, relative to the largest, that counts as zero; 10x larger: fewer rows count as separated
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ from adaline.solvers.smooth.problem import varying as varying_columns
 from adaline.sums import Moments, Spread
 
 Indices = NDArray[np.intp]
-MOST = 2**31  # bytes of all rows of G that are formed
-BATCH = 64  # rows of G that are formed at once, at least
+MOST = 2**31  # bytes of all rows of G that are formed; doubled: more fits of wide rows keep G, in 4 GiB
+BATCH = 64  # rows of G that are formed at once, at least; doubled: fewer reads of X, more rows that are not needed
 LARGEST = 1022  # exponent of a scale: neither it nor its inverse overflows
 
 

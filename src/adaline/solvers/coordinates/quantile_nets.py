@@ -26,14 +26,14 @@ from adaline.solvers.robust.quantile import solve_program
 from adaline.sources.threads import one_blas_thread
 
 ROUNDS = 50
-FIRST = 32  # columns that join at once, at least
-SURE = 1e-9  # by which share a dual solution may exceed a penalty by rounding
-FELT = 1e-10  # share of the largest derivative by a coefficient: a penalty below it is no part of the program
+FIRST = 32  # columns that join at once, at least; doubled: larger programs, fewer of them
+SURE = 1e-9  # share by which rounding lets a dual solution exceed a penalty; 10x larger: columns may be missed
+FELT = 1e-10  # penalty, relative to the largest derivative by a coefficient, below which the program leaves it out
 ROUNDING = 1e-13  # the same: by which derivatives may exceed a penalty by rounding
-PROVEN = 1e-9  # share of the objective: a gap that needs nothing better
-ON_PLANE = 1e-11  # share of the terms of a residual below which it is zero
-STEP, STEPS = 0.1, 15  # of the penalty, from one to the next, and most of them
-TINY = 1e-15  # share of the largest coefficient, or of the targets, that is rounding
+PROVEN = 1e-9  # gap, relative to the objective, at which a path point is proven; 10x larger: a digit less
+ON_PLANE = 1e-11  # residual, relative to its terms, below which it is zero; 10x larger: rows near the plane are on it
+STEP, STEPS = 0.1, 15  # factor from one penalty to the next, and how often; nearer to 1: more programs, better starts
+TINY = 1e-15  # size, relative to the largest coefficient or the targets, that is rounding
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Progressive validation as it goes: what rows lost before they were learned from, told at 1, 2, 4, 8, ... rows."""
+"""Progressive loss during an epoch, each row before learning from it, reported at 1, 2, 4, 8, ... rows."""
 
 from __future__ import annotations
 

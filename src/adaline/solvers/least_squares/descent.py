@@ -22,7 +22,7 @@ from adaline.solvers.least_squares.factor import ColumnScaling, Factor, Spectral
 from adaline.solvers.least_squares.fit import Fit, digits
 from adaline.sums import Moments
 
-DIVERGED = 1e6  # times the first error and that of zero weights
+DIVERGED = 1e6  # error, relative to the first, from which steps have diverged; 10x larger: it is reported later
 
 
 @dataclass(frozen=True)

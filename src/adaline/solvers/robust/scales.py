@@ -6,8 +6,8 @@
 
 Of residuals in memory they are taken at once; of streamed rows by passes, which hold nothing of a row: each counts
 weights by size in a window (`sums/ranks.py`), and the next has as its window the cell where the answer lies, until
-every size in it is known. Two passes do, and one where the scale is known nearly: the answer is that of the residuals
-in memory, not an estimate.
+every size in it is known. Two passes are enough, and one where the scale is nearly known: the answer is that of the
+residuals in memory, not an estimate.
 """
 
 from __future__ import annotations

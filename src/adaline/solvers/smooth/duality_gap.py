@@ -23,8 +23,8 @@ from adaline.solvers.smooth.problem import TYPICAL, Evaluation, Problem
 from adaline.sums import Targets
 
 FURTHER = (2.0, 4.0, 8.0)  # multiples of a Newton step in the intercepts at which tangent planes are taken
-LEAST_STEP = 1e-5  # change of an intercept that shows in the slopes beyond rounding
-FURTHEST = 2.0**12  # change of an intercept at which a tangent plane is taken, at most
+LEAST_STEP = 1e-5  # change of an intercept whose effect on the slopes exceeds rounding; 10x smaller: noisier planes
+FURTHEST = 2.0**12  # change of an intercept at which a tangent plane is taken, at most; 10x larger: exp may overflow
 
 
 class LowerPlane(NamedTuple):

@@ -26,8 +26,8 @@ from adaline.solvers.smooth.newton import FLAT, SHORTEST, Curvature, DescentResu
 from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.sums import FirthScore, Prior
 
-MEMORY = 10  # pairs that correct the metric
-FLOOR = 1e-30  # squared decrements below this share of the weight are rounding
+MEMORY = 10  # pairs that correct the metric; doubled: twice their memory, slightly fewer passes
+FLOOR = 1e-30  # squared decrement, relative to the weight, that is rounding; 100x larger: estimates have a digit less
 
 
 def firth(problem: Problem, theta: Array, tol: float, max_steps: int = 100, fixed: Sequence[int] = ()) -> DescentResult:

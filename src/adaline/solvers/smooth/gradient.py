@@ -25,7 +25,7 @@ from adaline.solvers.smooth.problem import Evaluation
 from adaline.sources import Source
 from adaline.sums.machine import DifferentiableMachine, MachineObjective, MachinePoint
 
-DIVERGED = 1e6  # times the size of the objective
+DIVERGED = 1e6  # objective, relative to its scale, from which steps have diverged; 10x larger: it is reported later
 
 
 @dataclass(frozen=True)

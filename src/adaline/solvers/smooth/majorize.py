@@ -8,7 +8,7 @@ Unlike Newton's method it needs no convexity, and unlike gradient descent (`grad
 the error, whatever the units of the columns, as these are centred and scaled to one length. Where X'X would be too
 large its diagonal stands in: X'X <= (1 + D) diag(X'X), safe and slow. Where outputs saturate, the curvature is far
 below its bound: steps are lengthened by the two-point rule of Barzilai and Borwein, and one that raises the error is
-taken back. On nine real sets, 20 epochs of it did the work of 60 to 200 epochs of the plain steps.
+undone. On nine real sets, 20 epochs of it did the work of 60 to 200 epochs of the plain steps.
 """
 
 from __future__ import annotations

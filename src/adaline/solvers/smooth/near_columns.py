@@ -1,4 +1,4 @@
-"""Columns that nearly depend on those before them, replaced by what these leave of them.
+"""Columns that nearly depend on those before them, replaced by their residuals on these.
 
     z = w0 + sum_i w_i x_i + w_a x_a,   r_a = x_a - m_a - sum_i c_ai x_i
       = (w0 + m_a w_a) + sum_i (w_i + c_ai w_a) x_i + w_a r_a
@@ -28,9 +28,9 @@ from adaline.sources.expanded import expanded
 from adaline.sums import Triangle
 from adaline.twofold import Twofold
 
-NEAR = 1e-2  # share of a column that others leave of it, below which it is replaced
-ROUNDED = 1e-13  # the same, below which it depends on them: rounding
-MOST = 512  # columns that are looked at
+NEAR = 1e-2  # residual of a column on the others, relative to it, below which it is replaced; 10x larger: more reads
+ROUNDED = 1e-13  # the same, below which the column depends on them; 10x larger: columns that differ count as dependent
+MOST = 512  # columns up to which near dependence is checked; doubled: 8 times the work
 
 
 class Combinations(NamedTuple):
