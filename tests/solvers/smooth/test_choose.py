@@ -101,7 +101,7 @@ def test_more_columns_than_rows_have_full_rank_under_a_penalty_alone() -> None:
 def test_matrices_of_contrasts_are_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = made()
     for numbers, solver in ((5 * 5**2, "each machine"), (5 * 5**2 - 1, "diagonal")):  # of 3 machines and 2 contrasts
-        monkeypatch.setattr(choose, "BLOCKS", numbers)
+        monkeypatch.setattr(choose, "BLOCK_NUMBERS", numbers)
         assert solver in LogisticRegression(penalty=1.0, tol=1e-3).fit(x, y).certificate_.solver
 
 
@@ -181,7 +181,7 @@ def test_few_rows_of_large_matrices_keep_the_metric_of_one(classes: int, monkeyp
     monkeypatch.setattr(
         Problem, "evaluate", lambda self, theta, second=False: matrices.append(second) or evaluate(self, theta, second)
     )
-    monkeypatch.setattr(choose, "LARGE", 0.0)
+    monkeypatch.setattr(choose, "COSTLY_MATRIX", 0.0)
     found = LogisticRegression().fit(x, y)
     assert "in its metric" in found.certificate_.solver
     assert found.certificate_.gap <= 1e-10 * len(y)
@@ -190,7 +190,7 @@ def test_few_rows_of_large_matrices_keep_the_metric_of_one(classes: int, monkeyp
 
 
 def test_newton_steps_that_converge_are_called_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "LARGE", 0.0)
+    monkeypatch.setattr(choose, "COSTLY_MATRIX", 0.0)
     monkeypatch.setattr(choose, "WHOLE_STEPS", 50)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))

@@ -50,7 +50,7 @@ SmoothSolver = Literal["auto", "newton", "lbfgs", "newton-cg"]
 NEWTON = "Newton (IRLS)"
 MATRIX = 3000  # coefficients up to which second derivatives are a matrix; doubled: 8 times the time to factor it
 SMALL = 1e7  # multiply-adds of a matrix that cost little beside a pass; 10x larger: more steps form one of all rows
-MUCH = 1e8  # multiply-adds from which few Newton steps form one; 10x larger: few rows take Newton steps to the end
+COSTLY_MATRIX = 1e8  # multiply-adds from which L-BFGS replaces most Newton steps; 10x larger: on larger data only
 WHOLE_STEPS = 2  # such steps before the last matrix is kept as a metric; doubled: two matrices more, fewer passes
 SAMPLE = 24  # rows of a sample for each coefficient; doubled: twice its cost, a metric closer by the root of 2
 LEAST_SAMPLE = 4096  # rows at least
@@ -114,7 +114,7 @@ def _with_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp)
 
 def _few_rows(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -> DescentResult:
     """Return the minimum by Newton's steps; where a matrix is much work, L-BFGS in the metric of one replaces most."""
-    cheap = _matrix_work(problem) <= MUCH or problem.source.streamed
+    cheap = _matrix_work(problem) <= COSTLY_MATRIX or problem.source.streamed
     if cheap or not math.isfinite(problem.loss.concordance):
         return newton(problem, theta, wanted, give_up=give_up)._replace(solver=NEWTON)
     here = newton(problem, theta, wanted, WHOLE_STEPS, give_up)
