@@ -20,7 +20,9 @@ from sklearn.model_selection import PredefinedSplit
 from adaline import ElasticNet, LogisticRegression, datasets, open_table
 from adaline.arrays import Array
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
-from adaline.fits import elastic_path
+from adaline.fits.elastic_net import memory, squared
+from adaline.fits.elastic_net.quantile import QuantileNets
+from adaline.fits.elastic_net.smooth import SmoothNets, raw_weights, smooth_net
 from adaline.losses import Logistic, Quantile
 from adaline.results import Status
 from adaline.solvers.coordinates import lasso, newton_nets, quadratics
@@ -204,12 +206,12 @@ def test_every_way_through_the_rows_gives_the_same(monkeypatch: pytest.MonkeyPat
         streamed = ElasticNet(**settings).fit(open_table(table, target="y"))
     assert streamed.certificate_.passes == 1
     found = [streamed, ElasticNet(**settings).fit(sparse.csr_array(X), y)]
-    monkeypatch.setattr(elastic_path, "TOGETHER", 0)  # machines one by one
+    monkeypatch.setattr(squared, "SWEPT_TOGETHER", 0)  # machines one by one
     found.append(ElasticNet(**settings).fit(X, y))
-    monkeypatch.setattr(elastic_path, "MOMENTS", 0)
-    monkeypatch.setattr(elastic_path, "MOST_MOMENTS", 0)
+    monkeypatch.setattr(memory, "WIDEST_DENSE", 0)
+    monkeypatch.setattr(memory, "WIDEST", 0)
     found += [ElasticNet(**settings).fit(X, y), ElasticNet(**settings).fit(sparse.csr_array(X), y)]
-    monkeypatch.setattr(elastic_path, "COPY", 0)
+    monkeypatch.setattr(memory, "COPIED", 0)
     found.append(ElasticNet(**settings).fit(sparse.csr_array(X), y))
     assert "Newton" in found[-1].certificate_.solver
     for model in found:
@@ -266,15 +268,15 @@ def test_constant_columns_are_in_no_group(monkeypatch: pytest.MonkeyPatch) -> No
     X[:, 2] = 0.0
     kept = [0, 1, 3, 4, 5]
     expected = ElasticNet(l1=9.0, groups=list("aaabb")).fit(X[:, kept], y).coef_
-    monkeypatch.setattr(elastic_path, "MOMENTS", 5)
+    monkeypatch.setattr(memory, "WIDEST_DENSE", 5)
     for moments in (1500, 0):
-        monkeypatch.setattr(elastic_path, "MOST_MOMENTS", moments)
+        monkeypatch.setattr(memory, "WIDEST", moments)
         for rows in (X, sparse.csr_array(X)):
             model = ElasticNet(l1=9.0, groups=list("aazabb")).fit(rows, y)
             np.testing.assert_allclose(model.coef_[kept], expected, rtol=1e-8, atol=1e-10)
             joint = ElasticNet(l1=9.0, groups=list("aaaabb")).fit(rows, y)
             np.testing.assert_allclose(joint.coef_[kept], expected, rtol=1e-8, atol=1e-10)
-    monkeypatch.setattr(elastic_path, "COPY", 0)
+    monkeypatch.setattr(memory, "COPIED", 0)
     with pytest.raises(InvalidParameter, match="at most 0 columns, or rows in memory of at most 0 MiB"):
         ElasticNet(l1=9.0, groups=list("aaaabb")).fit(X, y)
 
@@ -398,12 +400,12 @@ def test_rows_beyond_the_bend_of_a_loss_and_fewer_than_columns(settings: dict[st
 def test_gaps_of_quantiles_are_in_the_units_of_the_targets(unit: float) -> None:
     X, y = made(40, 4)
     options = ElasticNet(loss="quantile", l1=5.0)._options(4)
-    nets = elastic_path.QuantileNets(ArraySource(X, y[:, None] * unit), Quantile(), options)
+    nets = QuantileNets(ArraySource(X, y[:, None] * unit), Quantile(), options)
     corners, machine = options.corners(5.0 * nets.size, nets.scale > 0), nets.machines[0]
     nets.solve(corners, corners, np.zeros(4), 0.0)
     assert nets.proof(corners, np.zeros(4), 1e-7).status is Status.SOLVED
     source = ArraySource(X, y[:, None] * unit, np.full(40, 1e-12))
-    light = elastic_path.QuantileNets(source, Quantile(), options).machines[0]
+    light = QuantileNets(source, Quantile(), options).machines[0]
     assert not light._enough(light.objective(corners), light.objective(corners))
     e, machine.e = machine.e, machine.e + 1e-11  # no plane that is level in the intercept
     assert machine._gap(corners) >= 0.99e-11 * 40 * abs(machine.theta[0]) > 0
@@ -464,7 +466,7 @@ def test_a_small_l1_of_no_more_rows_than_columns_is_solved(rows: int, columns: i
 
 
 def test_a_gap_beside_a_tiny_objective_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(elastic_path, "STEP", 0.0)
+    monkeypatch.setattr(squared, "PENALTY_STEP", 0.0)
     monkeypatch.setattr(lasso, "ROUNDS", 1)
     X, y = made(30, 60)
     with pytest.warns(AdalineWarning, match="of the objective"):
@@ -487,7 +489,7 @@ def test_what_second_derivatives_prove_is_above_what_is_left(away: float) -> Non
     X, y = made(60, 4)
     options = replace(ElasticNet(l1=2.0)._options(4), standardize=True)
     source = ArraySource(X, np.array(y > np.median(y), dtype=float)[:, None])
-    nets = elastic_path.SmoothNets(elastic_path.smooth_net(source, Logistic(), True, True), [source])
+    nets = SmoothNets(smooth_net(source, Logistic(), True, True), [source])
     corners, ridge = options.corners(2.0 * nets.size, nets.scale > 0), np.zeros(4)
     nets.finish(corners, corners, ridge)
     least, theta = nets.measure(corners, ridge)[0], nets.machines.theta[0]
@@ -524,9 +526,9 @@ def test_what_all_classes_share_is_the_median() -> None:
     model = ElasticNet(loss="softmax", l1=1e-15).fit(X, labels)
     np.testing.assert_array_equal(np.median(model.coef_, axis=0), 0.0)
     problem = SimpleNamespace(loss=SimpleNamespace(coupled=True), ridge=np.array([0.0, 1.0]), to_raw=np.array)
-    found = elastic_path.raw_weights(problem, np.array([[3.0, 1.0, 1.0], [1.0, 4.0, 2.0], [2.0, 2.0, 4.0]]))
+    found = raw_weights(problem, np.array([[3.0, 1.0, 1.0], [1.0, 4.0, 2.0], [2.0, 2.0, 4.0]]))
     np.testing.assert_array_equal(found, [[1.0, -1.0, 1.0], [-1.0, 2.0, 2.0], [0.0, 0.0, 4.0]])
-    found = elastic_path.raw_weights(problem, np.array([[0.0, -1.0, 1.0], [0.0, 3.0, 1.0]]))
+    found = raw_weights(problem, np.array([[0.0, -1.0, 1.0], [0.0, 3.0, 1.0]]))
     np.testing.assert_array_equal(found, [[0.0, -1.0, 1.0], [0.0, 3.0, 1.0]])  # none of them is nearer to zero
     np.testing.assert_allclose(model.coef_ - model.coef_.mean(axis=0), free.coef_ - free.coef_.mean(axis=0), rtol=1e-6)
 

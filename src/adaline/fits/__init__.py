@@ -2,7 +2,7 @@
 
 `minimise` (`fits/linear_machine.py`) fits every likelihood and loss: it chooses the start, calls the solver, checks
 whether there is a minimum, and certifies. The other files drive what is not one smooth problem: paths of penalties
-(`fits/penalty_path.py`, `fits/l1_path.py`, `fits/elastic_path.py`), robust criteria (`fits/robust.py`), ordered classes
+(`fits/penalty_path.py`, `fits/l1_path.py`, `fits/elastic_net/`), robust criteria (`fits/robust.py`), ordered classes
 (`fits/ordinal.py`), scans (`fits/online.py`) and stochastic steps (`fits/stochastic.py`). Drivers take values, never
 a system.
 

@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike
 from adaline.errors import InvalidData
 from adaline.estimator import BaseEstimator
-from adaline.fits.elastic_path import NetOptions, raw_weights, refuse_rough, smooth_net, squared_nets
+from adaline.fits.elastic_net.choose import refuse_rough
+from adaline.fits.elastic_net.net import NetOptions
+from adaline.fits.elastic_net.smooth import raw_weights, smooth_net
+from adaline.fits.elastic_net.squared import squared_nets
 from adaline.input.labels import too_few_classes
 from adaline.input.open import open_labelled, open_rows
 from adaline.losses import Logistic, Loss, Softmax, Squared, loss_of

@@ -13,7 +13,11 @@ from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
 from adaline.estimator import RegressorMixin, available_if, clone
-from adaline.fits.elastic_path import MOMENTS, FittedNet, NetOptions, fit_folds, fit_nets, fit_stacked, refuse_rough
+from adaline.fits.elastic_net.choose import fit_nets, refuse_rough
+from adaline.fits.elastic_net.memory import WIDEST_DENSE
+from adaline.fits.elastic_net.net import FittedNet, NetOptions
+from adaline.fits.elastic_net.squared import fit_folds
+from adaline.fits.elastic_net.stacked import fit_stacked
 from adaline.fitted import AnySystem, check_is_fitted
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
@@ -425,7 +429,7 @@ class ElasticNet(LinearRegressor):
     @property
     def compared_columns(self) -> int:
         """Columns up to which a fit learns from all rows in a comparison: those whose second moments are formed."""
-        return 0 if _classifies(self) else MOMENTS
+        return 0 if _classifies(self) else WIDEST_DENSE
 
     @property
     def compared_numbers(self) -> int:

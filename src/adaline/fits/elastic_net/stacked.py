@@ -7,19 +7,28 @@ their own, and go down their paths side by side (`adaline.solvers.smooth.stacked
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
+from adaline.fits.elastic_net.net import ElasticPath, FittedNet, NetOptions
+from adaline.fits.elastic_net.smooth import SmoothNet, raw_weights, smooth_net
+from adaline.fits.elastic_net.steps import net_at
+from adaline.fits.penalty_path import Losses
+from adaline.losses import Loss
 from adaline.solvers.smooth.problem import Problem
-from adaline.solvers.smooth.proximal_newton import NO_WEIGHT, ROUNDING
+from adaline.solvers.smooth.proximal_newton import NO_WEIGHT, ROUNDING, points_near
 from adaline.solvers.smooth.stacked import StackedMachines, StackedRows
+from adaline.sources import Source
+from adaline.sources.threads import one_blas_thread
 from adaline.sources.views import fold_of
 
-TIGHTER = 1e-3  # share of the tolerance for the first net, whose gaps are to be proven: a gap is about the root of it
+TIGHTER = 1e-3  # share of the tolerance for the first net, whose gaps are proven; twice as much leaves more of them to
+# further steps, as a gap is about the root of what a step promises
 
 
 class FoldNet(NamedTuple):
@@ -27,20 +36,19 @@ class FoldNet(NamedTuple):
 
     Parameters
     ----------
-    problem : the loss over its rows, without penalties, in a view of its own.
-    size : (D,) units that penalties act in, in that view.
-    constant : (K,) best constants.
-    null : their loss above the lowest that there is.
+    net : the loss over its rows, in a view of its own.
     rows : (n,) indices of its rows among those of the first net.
     outputs : (K,) indices of its outputs among those of the first net, of which some classes may have no rows here.
     """
 
-    problem: Problem
-    size: Array
-    constant: Array
-    null: float
+    net: SmoothNet
     rows: NDArray[np.intp]
     outputs: NDArray[np.intp]
+
+    @classmethod
+    def of_all(cls, net: SmoothNet) -> FoldNet:
+        """Return the net of all rows and all outputs."""
+        return cls(net, np.arange(net.problem.source.n_rows), np.arange(net.problem.outputs))
 
 
 class StackedPath(NamedTuple):
@@ -56,22 +64,15 @@ class StackedPath(NamedTuple):
     weights: Array
 
 
-def stacked_paths(
-    nets: list[FoldNet], folds: int, points: int, ratio: float, tol: float, ridge: Callable[[float], Array]
-) -> list[StackedPath] | None:
+def _paths(nets: list[FoldNet], options: NetOptions) -> list[StackedPath] | None:
     """Return the paths of nets, the first of which is of all rows; None where rows are many or steps lead nowhere.
 
-    Parameters
-    ----------
-    nets : of one loss; all columns that vary in one vary in the first.
-    folds : of every net, by the index of the row among its rows.
-    points, ratio : how many penalties, in geometric progression, and the smallest over the largest.
-    tol : share of the loss of the best constants that the last step of a machine promises, at most.
-    ridge : the ridge penalties beside l1, in units of `size`.
+    The nets are of one loss, and all columns that vary in one vary in the first. Folds are by the index of a row among
+    those of its net; the last step of a machine promises `tol` of the loss of the best constants, at most.
     """
-    whole = nets[0].problem
+    folds, whole = options.folds, nets[0].net.problem
     rows = StackedRows.of(whole, len(nets) * (1 + folds))
-    largest = [_largest(net) for net in nets]
+    largest = [_largest(one.net) for one in nets]
     if rows is None or not all(largest):
         return None
     inside, outside, owner = _machines(nets, folds, rows.weight)
@@ -80,29 +81,29 @@ def stacked_paths(
     if np.bincount(owner).min() < 3:  # one fold
         return None
     stack = StackedMachines(rows, inside, outside)
-    l1s = np.array([np.geomspace(top, top * ratio, points) for top in largest])
-    sizes = np.array([_in_view(net, whole) for net in nets])
-    wanted = tol * share * np.array([net.null for net in nets])[owner]
+    l1s = np.array([np.geomspace(top, top * options.ratio, options.points) for top in largest])
+    sizes = np.array([_in_view(one.net, whole) for one in nets])
+    wanted = options.tol * share * np.array([one.net.null for one in nets])[owner]
     wanted[0] *= TIGHTER
     found = []
     for penalties in l1s.T:
-        ridges = np.array([ridge(l1) * size**2 for l1, size in zip(penalties.tolist(), sizes, strict=True)])
+        ridges = np.array([options.ridges(l1, size) for l1, size in zip(penalties.tolist(), sizes, strict=True)])
         costs = np.where(sizes > 0, penalties[:, None] * sizes, NO_WEIGHT)
         if not stack.solve(ridges[owner] * share[:, None], wanted, costs[owner] * share[:, None]).all():
             return None
         found.append((stack.theta[first], stack.held_out.copy()))
-    for net in nets:
-        net.problem.source.reads[0] += stack.passes
+    for one in nets:
+        one.net.problem.source.reads[0] += stack.passes
     thetas, losses = (np.array(part) for part in zip(*found, strict=True))
     out = []
-    for i, net in enumerate(nets):
+    for i, one in enumerate(nets):
         own = np.flatnonzero(owner == i)[1:]
-        theta = np.array([net.problem.from_raw(whole.to_raw(one)[net.outputs]) for one in thetas[:, i]])
+        theta = np.array([one.net.problem.from_raw(whole.to_raw(w)[one.outputs]) for w in thetas[:, i]])
         out.append(StackedPath(l1s[i], theta, losses[:, own], stack.outside[own].sum(axis=1)))
     return out
 
 
-def _largest(net: FoldNet) -> float:
+def _largest(net: SmoothNet) -> float:
     """Return the least penalty that leaves no coefficient; zero where the columns explain nothing."""
     problem, unit = net.problem, net.size
     theta = np.zeros((problem.outputs, 1 + problem.features))
@@ -128,7 +129,50 @@ def _machines(nets: list[FoldNet], folds: int, weight: Array) -> tuple[Array, Ar
     return np.array(inside), np.array(outside), np.array(owner)
 
 
-def _in_view(net: FoldNet, whole: Problem) -> Array:
+def _in_view(net: SmoothNet, whole: Problem) -> Array:
     """Return the units of a net in the view of the first one, (D,); zero for columns that are constant in its rows."""
     own = net.problem.view.scale
     return np.divide(net.size, own, out=np.zeros_like(own), where=own > 0) * whole.view.scale
+
+
+@one_blas_thread()
+def stacked_nets(nets: list[FoldNet], options: NetOptions) -> list[FittedNet] | None:
+    """Return nets of few rows whose paths are found together; None where rows are many.
+
+    Gaps along the path are proven for the first net, which is of all rows; the others are NaN.
+    """
+    paths = _paths(nets, options)
+    if paths is None:
+        return None
+    out = []
+    for i, ((net, *_), (l1s, thetas, losses, weights)) in enumerate(zip(nets, paths, strict=True)):
+        problem, ridges = net.problem, partial(options.ridges, size=net.size)
+        gaps = np.full(len(l1s), np.nan)
+        if i == 0:
+            points = points_near(problem, net.size, options.tol * net.null, l1s, thetas, ridges)
+            thetas, gaps = np.array([p.found.theta for p in points]), np.array([p.found.gap for p in points])
+        judged = Losses(weights)
+        for values in losses:
+            judged.add(values)
+        raw = [raw_weights(replace(problem, ridge=ridges(l1)), w) for l1, w in zip(l1s.tolist(), thetas, strict=True)]
+        path = ElasticPath(l1s, np.array(raw), gaps, np.array(judged.values), np.array(judged.errors))
+        best = path.chosen(options.rule)
+        out.append(net_at(net, float(l1s[best]), thetas[best], path, options))
+    return out
+
+
+def fit_stacked(
+    sources: list[Source],
+    rows: list[NDArray[np.intp]],
+    outputs: list[NDArray[np.intp]],
+    loss: Loss,
+    options: NetOptions,
+) -> list[FittedNet] | None:
+    """Return the nets of a smooth loss of classes, of all rows and of some of them; None where rows are many.
+
+    `rows` and `outputs` are the indices of the rows and classes of each source among those of the first one.
+    """
+    if options.l1 is not None or options.positive or options.groups is not None:
+        return None
+    nets = [smooth_net(source, loss, options.intercept, options.standardize) for source in sources]
+    return stacked_nets([FoldNet(*one) for one in zip(nets, rows, outputs, strict=True)], options)
