@@ -1,4 +1,4 @@
-"""`adaline effects`: what each column does to the mean of the answer, by a saved model, at the rows of a table."""
+"""`adaline effects`: marginal effects of each column by a saved model, averaged over the rows of a table."""
 
 from __future__ import annotations
 

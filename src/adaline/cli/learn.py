@@ -1,4 +1,4 @@
-"""`adaline learn`: the lines of a pipe are learned as they come; progressive errors are printed on the way."""
+"""`adaline learn`: learns from the lines of a pipe as they arrive, and prints progressive errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`adaline merge`: joins models that were fitted apart."""
+"""`adaline merge`: merges models that were fitted to different rows."""
 
 from __future__ import annotations
 

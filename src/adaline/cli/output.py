@@ -1,4 +1,4 @@
-"""Tables, text and JSON on stdout: as wide as the terminal, and never cut where there is none."""
+"""Tables, text and JSON on stdout: as wide as the terminal, and never truncated without one."""
 
 from __future__ import annotations
 

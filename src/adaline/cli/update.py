@@ -1,4 +1,4 @@
-"""`adaline update`: takes more rows into a saved model."""
+"""`adaline update`: updates a saved model with more rows."""
 
 from __future__ import annotations
 

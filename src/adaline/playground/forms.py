@@ -1,6 +1,6 @@
 """Forms: the parameters of a system that a page can set, as its checks have them, and the system made from an answer.
 
-A page sends plain JSON, numbers, words, truths and nothing else: each goes through the check of its parameter, and
+A page sends plain JSON, only numbers, strings and booleans: each goes through the check of its parameter, and
 sizes that would take all memory or time are bounded by LIMITS. First weights (`init`) may be a list of numbers, and the
 order of classes (`classes`) is a list of their names, which comes from the board.
 """

@@ -1,4 +1,4 @@
-"""Instruments: what a scene shows beside the board, computed by the systems on its points or on data of its own.
+"""Instruments: charts that a scene shows beside the board, computed by the systems on its points or on data of its own.
 
 An instrument is a function of the board, fresh points of the same kind and settings from the page. Most return a chart:
 

@@ -1,4 +1,4 @@
-"""What a page may send: JSON objects of a few types, read into records; whatever is amiss is refused in words.
+"""What a page may send: JSON objects of a few types, read into records; invalid ones are refused with a message.
 
     {"type": "systems"}                                             the systems by task, and the kinds of points
     {"type": "form", "system": NAME}                                the fields of a system
@@ -12,7 +12,7 @@
     {"type": "instrument", "name", "task", "points", "names", "recipe", "fresh", "settings"}
 
 A point is [x, y, class], the class as an index of `names`, five names of classes, which may be left out.
-Fits and instruments are judged by fresh points: those given as `fresh`, or others of the recipe.
+Fits and instruments are evaluated on fresh points: those given as `fresh`, or others of the recipe.
 Every message has an `id`, which its answer repeats. An answer that says `"type": "error"` has a `message`.
 """
 

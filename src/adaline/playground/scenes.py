@@ -1,4 +1,4 @@
-"""The guided scenes: what is on the board and beside it, step by step (page/scenes.json), and their texts.
+"""The guided scenes: the board and the instruments of each step (page/scenes.json), and their texts.
 
 Every text of the page is in `page/texts.json`, so that a translation is one file; scenes are joined with theirs here.
 """

@@ -1,4 +1,4 @@
-"""A board from a user's table: two of its columns, or directions through all of them that tell most.
+"""A board from a user's table: two of its columns, or the directions that explain most of the target.
 
 Columns are centred and divided by their standard deviation, and what is shown of them is scaled to the board.
 """
@@ -84,7 +84,7 @@ def _are_codes(values: Array) -> bool:
 
 
 def _directions(z: Array, t: Array, labels: bool) -> list[tuple[str, Array]]:
-    """Return the directions that tell most about the target, then the principal ones, each with the rows' places."""
+    """Return the directions that explain most of the target, then the principal ones, each with the rows' places."""
     out: list[tuple[str, Array]] = []
     with quiet():
         if labels and len(np.unique(t)) > 1 and z.shape[1] > 1:

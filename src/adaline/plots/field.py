@@ -16,7 +16,7 @@ from adaline.plots.style import INK, Axes, colour, marker, mixed, short, thin
 Codes = NDArray[np.intp]
 
 FINE = 300  # points of the grid on each side
-FAINT, FULL = 0.08, 0.42  # strength of a region's colour where nothing, and where all, speaks for it
+FAINT, FULL = 0.08, 0.42  # opacity of a region's colour where its class is least, and where it is most probable
 PLAIN = 0.22
 MOST_RINGS = 100  # wrong rows with large rings
 

@@ -1,4 +1,4 @@
-"""Plot of the mean squared error over two weights, and of the weights that a system goes through as it learns."""
+"""Plot of the mean squared error over two weights, and of the weights of a system while it learns."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from adaline.errors import AdalineError
 
-EXACT = 50  # products of floats in the time of one product of integers
+EXACT = 50  # products of floats in the time of one of integers; doubled: proofs are given up after half the time
 
 
 class Undecided(AdalineError):

@@ -18,11 +18,11 @@ from adaline.separation.contests import Contests
 from adaline.separation.decision import MOST_EXACT, Decision, Overlap
 from adaline.separation.exact import Whole, objects, pivots, primes, rounded, solve_integers, whole
 
-MOST_CONFIRMED = 2**20  # rows x coordinates of a guess that is confirmed: a second, and 100 MB of integers
-STEPS = 6  # of Newton's method, which tell what grows from what converges
-LEVEL = 0.01  # what a step adds to contests that converge: others gain about one
-INDEPENDENT = 1e-9  # length that a row has beside others, next to the longest, if it is independent of them
-SHARE = 40  # bits of guesses: more make longer integers
+MOST_CONFIRMED = 2**20  # rows x coordinates of a guess that is confirmed; doubled: two seconds, and 200 MB of integers
+STEPS = 6  # of Newton's method, by which growing weights are distinguished from converging ones; doubled: surer guesses
+LEVEL = 0.01  # gain of a step up to which a contest counts as converging, where growing ones gain about one
+INDEPENDENT = 1e-9  # length of a row beside others, relative to the longest, from which it is independent of them
+SHARE = 40  # bits of guesses; doubled: longer integers, and closer guesses
 
 
 def confirm(contests: Contests, theta: Array) -> Decision | None:

@@ -34,8 +34,8 @@ Mask = NDArray[np.bool_]
 Plane = tuple[tuple[Fraction, ...], ...]
 """Intercept and coefficients of each class but the first."""
 
-EXACT_ROWS = 4096  # rows at a time in integers
-REDUCED_ROWS = 256  # contests at a time as vectors of integers
+EXACT_ROWS = 4096  # rows at a time in integers; doubled: twice the memory
+REDUCED_ROWS = 256  # contests at a time as vectors of integers; doubled: twice the memory
 TINY = float(np.finfo(np.float64).tiny)
 
 

@@ -26,11 +26,11 @@ from adaline.separation.contests import ChosenContests, Contests, Mask, Sweep
 from adaline.separation.exact import Complement, Whole, complement, eliminate, rounded, spans, whole
 from adaline.separation.hull import ZERO, SimplexBasis, alternative, nearest
 
-ALL = 2000  # contests up to which all are in the working set
-MOST_EXACT = 400  # rows of an overlap that integers can handle in reasonable time
-PATIENCE = 300  # rounds in floats, after which the exact simplex method takes over
-WIDE = 500  # coordinates beyond which the first separating direction is returned
-IMPROVE = 3  # rounds spent on a larger margin once the contests are won
+ALL = 2000  # contests up to which all are in the working set; doubled: fewer rounds of larger problems
+MOST_EXACT = 400  # rows of an overlap that integers can handle; doubled: more than 8 times the time
+PATIENCE = 300  # rounds in floats before the exact simplex method takes over; doubled: hard data take longer
+WIDE = 500  # coordinates beyond which the first separating direction is returned; doubled: better margins, more rounds
+IMPROVE = 3  # rounds spent on a larger margin once the contests are won; doubled: larger margins, three rounds more
 
 
 class Overlap(NamedTuple):

@@ -27,11 +27,11 @@ from adaline.arrays import Array
 from adaline.separation.budget import EXACT
 from adaline.separation.exact import Whole
 
-ENOUGH = 0.9  # of the largest margin
-ZERO = 1e-14  # lengths below this, next to those of the rows, are rounding
-UPDATED = 40  # supports of more rows are updated, smaller ones factored afresh
-MOST_CHANGES = 50  # before an updated factor is made afresh
-GREEDY = 4  # pivots by the largest violation, times the dimension; then by index, which cannot cycle (Bland)
+ENOUGH = 0.9  # margin, relative to the largest, at which a direction is good enough; nearer to 1: more rounds
+ZERO = 1e-14  # length, relative to those of the rows, that is rounding; 10x larger: overlaps are guessed earlier
+UPDATED = 40  # rows of a support from which its factor is updated instead of computed again
+MOST_CHANGES = 50  # updates of a factor before it is computed again; doubled: faster, with more rounding
+GREEDY = 4  # pivots by the largest violation, in dimensions, before those by index, which cannot cycle (Bland)
 
 
 def nearest(

@@ -25,12 +25,12 @@ from adaline.sources import Source
 from adaline.sums import ClassMoments
 from adaline.sums.columns import times_power
 
-MOST_COLUMNS = 1024  # for a matrix of second moments
-STEPS = 500  # of L-BFGS, at most
+MOST_COLUMNS = 1024  # up to which the start is least squares; doubled: 4 times the memory of the second moments
+STEPS = 500  # of L-BFGS for a start; doubled: twice the time where rows are not separable
 UNIT = 2.0**-53
 FLOOR = 2.0**-700  # bound on what underflow removes from a product
 EXTREME = 300  # powers of two beyond which the columns themselves are scaled, not the weights
-FAR = 16.0  # spreads; columns with a larger mean are shifted
+FAR = 16.0  # mean of a column, in spreads, from which it is shifted; doubled: integers are one bit longer
 
 
 @dataclass(frozen=True)

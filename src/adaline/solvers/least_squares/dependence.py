@@ -27,17 +27,17 @@ from adaline.results import some
 
 Mask = NDArray[np.bool_]
 
-NEGLIGIBLE = 1e-9  # share of a column that is rounding
-NEAT = 1e-9  # relative distance from a fraction of a small denominator within which a weight is that fraction
+NEGLIGIBLE = 1e-9  # part of a column, relative to it, that is rounding
+NEAT = 1e-9  # relative distance within which a weight counts as a fraction of a small denominator
 DENOMINATOR = 1000
-CONVERGENTS = 18  # of a continued fraction: denominators grow at least as Fibonacci numbers, beyond 1000 at the 17th
-CHANCE = 1e-3  # share of all numbers that may be taken for a fraction by chance
-MOST_NEAT = 2**14  # weights that are made neat: where more columns than rows depend, none of them is a small fraction
+CONVERGENTS = 18  # of a continued fraction: denominators exceed 1000 at the 17th (Fibonacci numbers at least)
+CHANCE = 1e-3  # share of all numbers that may count as a fraction by chance; 10x larger: odd fractions are reported
+MOST_NEAT = 2**14  # weights up to which fractions are looked for: wide data have none
 MOST_TERMS, MOST_SHOWN = 5, 3  # of a combination, and combinations in a warning
-UNDETERMINED = 1e-6  # share of a combination of coefficients that the rows do not determine
+UNDETERMINED = 1e-6  # share of a combination of coefficients that the rows do not identify, from which it is refused
 PIVOT = 1e-10  # length, of unit vectors, from which a null vector reaches a column
 SQUARED_PIVOT = 1e-6  # the same for null vectors of second derivatives, which square the condition of the columns
-FEW = 32  # null vectors; of more a QR decomposition is tried first
+FEW = 32  # null vectors beyond which a QR decomposition is tried first
 
 
 @dataclass(frozen=True)

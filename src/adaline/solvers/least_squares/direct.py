@@ -21,10 +21,10 @@ from adaline.solvers.least_squares.refine import Refined, start_with_intercept
 from adaline.sums import Moments
 from adaline.sums.moments import ROUNDING, SUM_UNITS
 
-SOLVED_UNITS = 3  # units of rounding a column of solving with a Cholesky factor (Higham 2002, theorem 10.4)
-REFINEMENTS = 1  # steps in double-double on the normal equations of sums
-MOST_REFINED = 2**20  # targets x columns^2 up to which they are taken
-OUTWARDS = 1 + 2.0**-20  # for the rounding of bounds themselves
+SOLVED_UNITS = 3  # rounding of solving with a Cholesky factor, for each column (Higham 2002, theorem 10.4)
+REFINEMENTS = 1  # steps in double-double on the normal equations of sums; doubled: twice their time
+MOST_REFINED = 2**20  # targets x columns^2 up to which they are taken: the work of a step
+OUTWARDS = 1 + 2.0**-20  # factor that covers the rounding of the bounds themselves
 LEFT_OUT = "columns that are linear combinations of columns before them are left out (see aliased_)"
 
 

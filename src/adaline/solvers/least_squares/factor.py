@@ -35,7 +35,7 @@ from adaline.sums.moments import ROUNDING
 Mask = NDArray[np.bool_]
 
 EPS = 2 * ROUNDING
-ROUNDED = 4 * EPS  # spread over mean that rounding alone can give a column
+ROUNDED = 4 * EPS  # spread over mean up to which a column is constant; larger: nearly constant columns are left out
 CLEAN, CLEAN_CONDITION = 256 * EPS, 1e3  # entries of null vectors that are rounding, for good conditions
 GRADED = 13.0  # powers of two between the units of dependent columns, beyond which their null vectors are graded
 EXACT_CONDITION = 32  # columns up to which the condition is computed from eigenvalues

@@ -38,7 +38,7 @@ from adaline.sources.threads import one_blas_thread
 from adaline.sources.views import SourceView
 from adaline.sums.moments import PIECE
 
-MOST = 16  # dependent columns whose residuals take part of all columns; for more the triangle costs less
+MOST = 16  # dependent columns that are proven on the rows; of more the triangle costs less
 
 
 def proven(source: Source, normal: Normal, limit: float) -> tuple[SpectralFactor, Array] | None:

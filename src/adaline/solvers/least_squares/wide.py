@@ -25,11 +25,11 @@ from adaline.solvers.least_squares.factor import EPS, estimate_condition
 from adaline.solvers.least_squares.fit import Fit, certificate, digits
 from adaline.sources import Source
 
-WELL_CONDITIONED = 1e5  # of the dual matrix, up to which its Cholesky factor is used
-STEPS = 2  # of refinement of the dual solution
-TOLERANCE, MAX_STEPS = 1e-14, 20_000  # of LSMR
-RUNS = 2  # of LSMR, each on the residual of the one before
-SAME = 1e-6  # difference of a vector found again from its product, below which columns are independent
+WELL_CONDITIONED = 1e5  # condition of the dual matrix up to which Cholesky is used; 10x: it starts a digit less
+STEPS = 2  # of refinement of the dual solution; doubled: twice the products with X
+TOLERANCE, MAX_STEPS = 1e-14, 20_000  # of LSMR; doubled steps: ill-conditioned data end as not converged later
+RUNS = 2  # of LSMR, each on the residual of the one before; one alone has no estimate of its digits
+SAME = 1e-6  # difference of a vector from that found from its product, below which columns are independent
 
 
 def solve_dual(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:

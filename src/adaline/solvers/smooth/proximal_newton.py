@@ -35,29 +35,29 @@ from adaline.solvers.smooth.problem import Evaluation, Problem
 Indices = NDArray[np.intp]
 
 # the working set
-WHOLE = 128  # columns up to which all are in it
-JOINED = 512  # coefficients up to which those of a quadratic that do not settle are joined one by one
-FIRST = 32  # columns that it gains at least
-TIGHTER = 0.01  # share of the last tolerance for the steps, where the gap is not met yet
+WHOLE = 128  # columns up to which all are in the working set; doubled: steps cost up to 8 times as much
+JOINED = 512  # coefficients of a quadratic up to which unsettled ones are joined one by one; doubled: 8 times the time
+FIRST = 32  # columns that the working set gains at least; doubled: fewer passes over all columns, larger steps
+TIGHTER = 0.01  # factor on the steps' tolerance where the gap is not met yet; 10x larger: more rounds of fewer steps
 NO_COLUMNS = np.zeros(0, np.intp)
 
 # steps
 TOGETHER = PROVEN = 3000  # coefficients whose matrix of second derivatives is formed, for steps and for a proof
-MOST = 2**26  # numbers in all matrices: 512 MiB
-KEEP = 0.2  # a step that leaves at most this share of the residual keeps its matrix
-PATIENCE = 6  # steps that matrices of outputs alone are kept for at least
-STRAIGHT = 1e-8  # share of the largest possible curvature below which a coefficient has none: straight parts of a loss
+MOST = 2**26  # numbers in all matrices; doubled: 1 GiB, and more fits have matrices
+KEEP = 0.2  # share of the residual left by a step up to which its matrix is kept; doubled: fewer matrices, more steps
+PATIENCE = 6  # steps for which matrices of single outputs are kept at least; doubled: fewer of them, staler ones
+STRAIGHT = 1e-8  # curvature, relative to the largest possible, below which the loss is straight along a coefficient
 
 # the minimum of a quadratic model
 NATIVE = hasattr(native, "descend")
-EXACT = 1e-4  # share of the residual to which it is solved
+EXACT = 1e-4  # share of the residual to which it is solved; 10x larger: shorter inner loops, more steps
 SWEEPS, MORE_SWEEPS, FEW_ROUNDS, ROUNDS = 4, 30, 8, 200  # the second of up to WHOLE coefficients: as cheap as one solve
-LIFTS = 1e-11, 1e-9, 1e-7, 1e-5  # added to the unit diagonal of a matrix, which may be singular: the first that serves
-FIRM = 0.0, 1e-15, 1e-13, *LIFTS  # the same where steps are to end at the minimum
-FLOOR = 1e-14  # of the size of the residual at the start: nothing below it is met
+LIFTS = 1e-11, 1e-9, 1e-7, 1e-5  # added to the unit diagonal of a matrix until it can be factored; larger: slower steps
+FIRM = 0.0, 1e-15, 1e-13, *LIFTS  # the same for the last steps, which are to end at the minimum
+FLOOR = 1e-14  # residual, relative to the first one, that cannot be lowered further; 10x larger: a digit less
 
 # the path
-NO_WEIGHT = 1e300  # a penalty under which a coefficient is zero
+NO_WEIGHT = 1e300  # penalty under which a coefficient is zero
 EXACT_PATH = 1e-14
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
