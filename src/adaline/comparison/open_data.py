@@ -48,11 +48,11 @@ from adaline.wording import counted, file_name, joined, part_of
 
 LABELS = ("text", "category", "boolean")
 OPTION = re.compile(r"in (dates|categories|na|hash(?=ed)|words)(ed)?\b=?")
-GUESS = 2**15  # rows of a text file that are looked at for what is missing
+GUESS = 2**15  # rows of a text file that are searched for missing values
 FEW = 10  # whole numbers with no more different values than this may be classes
 FEW_LOST = 0.05  # share of the rows that compare leaves out for their gaps; beyond it gaps are filled
 MOSTLY_EMPTY = 0.5  # share of gaps beyond which fit leaves a column out, where too few rows are complete
-LOOKED = 1000  # texts of a target that are looked at for dates
+LOOKED = 1000  # texts of a target that are checked for dates
 MOST_NAMED = 5  # columns that a note names
 HASHED_BITS = 8  # of the columns that a note proposes to hash many levels to: any system takes 256
 MOST_WHOLE_LABELS = 20  # whole numbers with more distinct values than this are amounts, not labels

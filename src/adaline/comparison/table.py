@@ -32,7 +32,7 @@ from adaline.sources.views import assign_folds
 
 REGRESSION, CLASSIFICATION = "regression", "classification"
 SKEW = 1.0  # skewness of an exponential target is 2, of a symmetric one 0
-DISTINCT = 20  # different values from which a skewness says something
+DISTINCT = 20  # distinct values from which a skewness is meaningful
 MOST_NUMBERS = 2**26  # of X, or of probabilities; 512 MiB
 PROBABILITIES = 8  # systems whose probabilities of held-out rows are kept, for each class
 SPARSE_NUMBERS = 2**22  # of X, zeros counted, from which rows of many coded levels are held as a sparse matrix

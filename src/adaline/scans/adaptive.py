@@ -45,9 +45,14 @@ from adaline.scans.softmax import softmax_outcome
 from adaline.scans.tally import CURVES, RowOutcome
 
 ACTIVATIONS = ("identity", "tanh", "logistic", "softmax")
-PRIOR, FIRST, POWER, SHARE = 20.0, 1.0, 0.75, 30.0
-FADE, LEAST, TURN = 2.0, 0.01, 50.0
-WIDE = 128
+PRIOR = 20.0  # the prior of a column is 2^-20 of its first number; doubled: only the first 1 + D rows notice
+FIRST = 1.0  # c, the factor of all steps; doubled: twice as long
+POWER = 0.75  # p, by which steps shrink; nearer to 1: sooner too short, nearer to 1/2: longer noisy
+SHARE = 30.0  # s: later weights count more in the average; doubled: it is over half as many rows
+FADE = 2.0  # rows count in P as n^2; doubled: P forgets early rows sooner
+LEAST = 0.01  # least weight of a row in P, relative to the mean; 10x larger: rows with saturated outputs shape P
+TURN = 50.0  # (1 + D) rows after which b is 1/2; doubled: the convex start lasts twice as long
+WIDE = 128  # columns beyond which P is diagonal; doubled: a row of so many costs 4 times as much
 
 
 class AdaptiveRule(Scan):

@@ -67,7 +67,10 @@ from adaline.scans.softmax import softmax_outcome
 from adaline.scans.tally import CURVES, HOLD, REACH, REPLACED, SIZE, SPARE, STATUS, RowOutcome
 
 LOSSES = ("logistic", "squared", "softmax", "sigmoid_squared", "tanh_squared")
-RATE, LEAST, SMALL, SILENT = 0.5, 2.0**-900, 1e-9, 2.0**-48
+RATE = 0.5  # eta; doubled: steps go further towards the targets of single rows
+LEAST = 2.0**-900  # least magnitude that sets the scale of a column, as squares of smaller ones underflow
+SMALL = 1e-9  # h q below which a step is the first term of the flow; 10x larger: off by a share of 1e-8
+SILENT = 2.0**-48  # squared derivative of a row below which it changes nothing; 10x larger: more rows are skipped
 WIDTHS = {"tanh_squared": 2.0, "sigmoid_squared": 1.0}
 """The difference of the targets of a sigmoid: it is the logistic function of so many times z."""
 

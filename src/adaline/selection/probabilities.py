@@ -11,7 +11,7 @@ from adaline.arrays import Array
 from adaline.errors import InvalidData
 
 RELIABILITY_BINS = 10
-FEWEST = 5  # rows of a bin from which its share says anything
+FEWEST = 5  # rows of a bin from which its share is shown; doubled: fewer, steadier points
 
 
 class ThresholdCounts(NamedTuple):

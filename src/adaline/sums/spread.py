@@ -20,7 +20,7 @@ from adaline.sums.columns import times_power
 
 PIECE = 2**26  # numbers of a block on a device that are copied at a time
 PILOTS = 255  # rows whose medians squares are taken about
-FAINT = 2.0**-49  # least ratio of spread to mean of a sparse column that is not constant: less is lost in rounding
+FAINT = 2.0**-49  # ratio of spread to mean below which a sparse column is constant; 2x larger: more columns are
 
 
 class Spread(Sum):
