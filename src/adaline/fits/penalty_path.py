@@ -38,16 +38,16 @@ from adaline.sums import Objective, Point
 
 DECADES = 8
 A_DECADE = 2
-WORSE = 3  # penalties beyond the best after which a path ends; doubled: up to three more, and second minima are found
+WORSE_PENALTIES = 3  # in a row beyond the best, after which a path ends; doubled: up to three fits more
 ROUGH, FINE = 1e-7, 1e-9  # promised gain, relative to the loss of constants, at which fits end; 10x larger: fewer steps
 STEPS, TRIALS = 60, 10  # of the machines together, and shares of a step; then each continues alone
-FEW = 3  # steps under one penalty from which second derivatives are updated for the next; doubled: staler, fewer passes
-MANY = 8  # steps under one penalty after which a machine gets its own second derivatives; doubled: more slow steps
-MATRICES = 2e7  # numbers in the second derivatives of all folds; doubled: 160 MB more, and more fits use them
-COPY = 2**30  # bytes of rows that are copied fold by fold, for faster passes; doubled: up to 2 GiB beside the rows
+FEW_STEPS = 3  # under one penalty, beyond which second derivatives are updated; doubled: staler ones, fewer of them
+MANY_STEPS = 8  # under one penalty, after which a machine gets its own second derivatives; doubled: more slow steps
+MATRIX_NUMBERS = 2e7  # numbers in the second derivatives of all folds; doubled: 160 MB more, and more fits use them
+COPIED_BYTES = 2**30  # of rows that are copied fold by fold, for faster passes; doubled: up to 2 GiB beside the rows
 PAIRED = 4e8  # products in a pass up to which machines without two folds are fitted; doubled: larger data take the time
-CLOSE = 1e-5  # relative error of a loss after one step to such a machine, up to which it is accepted
-LEVEL = 1e-5  # relative difference of two penalties' losses below which the choice between them is checked
+ONE_STEP_ERROR = 1e-5  # relative error of a loss after one step to such a machine, up to which it is accepted
+NEAR_TIE = 1e-5  # relative difference of the last two losses below which the next is FINE; 10x larger: more steps
 
 
 class PenaltyPath(NamedTuple):
@@ -85,13 +85,13 @@ class Losses:
     @property
     def ended(self) -> bool:
         """Whether the last few penalties were beyond the best."""
-        return bool(self.values) and len(self.values) - 1 - int(np.argmin(self.values)) >= WORSE
+        return bool(self.values) and len(self.values) - 1 - int(np.argmin(self.values)) >= WORSE_PENALTIES
 
     @property
     def rough(self) -> float:
         """The accuracy of the fit under the next penalty: finer where the losses are about level."""
         last = self.values[-2:]
-        return FINE if len(last) > 1 and abs(last[1] - last[0]) <= LEVEL * last[1] else ROUGH
+        return FINE if len(last) > 1 and abs(last[1] - last[0]) <= NEAR_TIE * last[1] else ROUGH
 
     def path(self, penalties: Array, problem: Problem) -> PenaltyPath:
         """Return the path of the penalties tried."""
@@ -177,7 +177,7 @@ def _held_out_paths(
 
 def has_matrices(problem: Problem, folds: int) -> bool:
     """Return whether the second derivatives of every fold are formed; else there are no paths without two folds."""
-    return folds * problem.size**2 <= MATRICES
+    return folds * problem.size**2 <= MATRIX_NUMBERS
 
 
 def _ridge(problem: Problem, penalty: float, unit: Array) -> Array:
@@ -364,21 +364,21 @@ class FoldMachines:
         there._take(self.thetas + np.stack([one.step for one in near]))
         for m, (k, j) in enumerate(two):
             step = near[m].curvature.solve(there._gradient(m, there.kept[m], ridges[k]))
-            if not abs(inner(there.slopes[j, m], step)) <= CLOSE * there.values[j, m]:
+            if not abs(inner(there.slopes[j, m], step)) <= ONE_STEP_ERROR * there.values[j, m]:
                 return False
         return True
 
     def _descend(self, ridges: Array, rough: float) -> tuple[NDArray[np.bool_], Array]:
         """Step until the next step hardly changes the losses; return which machines got there, and their next steps."""
         count = len(self.without)
-        if self.beside is None and self.steps > FEW and not self.own:
+        if self.beside is None and self.steps > FEW_STEPS and not self.own:
             self.curve()
         self.metrics = [self._metric(m, ridge) for m, ridge in enumerate(ridges)]
         pairs: list[Pairs] = [deque(maxlen=STEPS) for _ in range(count)]
         gradients = self._gradients(ridges)
         done = np.zeros(count, dtype=bool)
         for self.steps in range(STEPS):
-            if self.steps and self.steps % MANY == 0 and count * self.rows.free.size**2 <= MATRICES:
+            if self.steps and self.steps % MANY_STEPS == 0 and count * self.rows.free.size**2 <= MATRIX_NUMBERS:
                 for m in np.flatnonzero(~done).tolist():
                     folds = np.flatnonzero(self.kept[m]).tolist()
                     self.own[m] = np.sum([self.rows.second(fold, self.thetas[m]) for fold in folds], axis=0)
@@ -388,7 +388,9 @@ class FoldMachines:
             steps = -np.stack([inverse_product(metric, past, g) for metric, past, g in each])
             slopes = (gradients * steps).sum(axis=(1, 2))
             change = np.abs((self.slopes[self.held] * steps).sum(axis=(1, 2)))
-            slow = max(2 * self.steps / MANY, 1.0)  # of slow machines the next step is a small part of what is left
+            slow = max(
+                2 * self.steps / MANY_STEPS, 1.0
+            )  # of slow machines the next step is a small part of what is left
             done = np.maximum(-slopes, change) <= rough * self.rows.null / slow**3
             if done.all():
                 break
@@ -466,7 +468,7 @@ class FoldMachines:
 
 def _parts(source: Source, folds: int | NDArray[np.int64], count: int) -> list[Source]:
     """Return the rows of each fold: copied where they lie in memory, so that a pass over the folds is one over them."""
-    if isinstance(source, InMemory) and 8 * source.n_rows * source.shape.features * source.density <= COPY:
+    if isinstance(source, InMemory) and 8 * source.n_rows * source.shape.features * source.density <= COPIED_BYTES:
         fold = fold_of(0, source.n_rows, folds) if isinstance(folds, int) else folds
         return [source.take_rows(np.flatnonzero(fold == k)) for k in range(count)]
     return [Fold(source, k, folds, held_out=True) for k in range(count)]

@@ -27,17 +27,17 @@ from adaline.arrays import Array
 from adaline.separation.budget import EXACT
 from adaline.separation.exact import Whole
 
-ENOUGH = 0.9  # margin, relative to the largest, at which a direction is good enough; nearer to 1: more rounds
+ENOUGH_MARGIN = 0.9  # margin, relative to the largest, at which a direction is good enough; nearer to 1: more rounds
 ZERO = 1e-14  # length, relative to those of the rows, that is rounding; 10x larger: overlaps are guessed earlier
-UPDATED = 40  # rows of a support from which its factor is updated instead of computed again
+UPDATED_FROM = 40  # rows of a support from which its factor is updated instead of computed again
 MOST_CHANGES = 50  # updates of a factor before it is computed again; doubled: faster, with more rounding
-GREEDY = 4  # pivots by the largest violation, in dimensions, before those by index, which cannot cycle (Bland)
+GREEDY_PIVOTS = 4  # pivots by the largest violation, in dimensions, before those by index, which cannot cycle (Bland)
 
 
 def nearest(
     rows: Array,
     start: list[int] | None = None,
-    enough: float = ENOUGH,
+    enough: float = ENOUGH_MARGIN,
     spend: Callable[[float], None] = lambda work: None,
 ) -> tuple[list[int], Array]:
     """Return the nearest point of the hull of rows (n, p), or one with `enough` of the largest margin, and the rows of
@@ -103,7 +103,7 @@ class _Plane:
         """Add a row to the support."""
         self.support.append(row)
         s, p = len(self.support), self.rows.shape[1]
-        if self.changes >= MOST_CHANGES or not UPDATED < s <= p:
+        if self.changes >= MOST_CHANGES or not UPDATED_FROM < s <= p:
             self._factor()
             return
         away = self.rows[row] - self.rows[self.support[0]]
@@ -115,7 +115,7 @@ class _Plane:
         """Remove some rows from the support, by their indices in it."""
         kept = np.delete(np.arange(len(self.support)), indices)
         self.support = [self.support[i] for i in kept]
-        if len(indices) > 1 or indices[0] == 0 or not UPDATED < len(kept) < self.rows.shape[1]:
+        if len(indices) > 1 or indices[0] == 0 or not UPDATED_FROM < len(kept) < self.rows.shape[1]:
             self._factor()
             return
         downdate: Any = linalg.qr_delete
@@ -190,7 +190,7 @@ def alternative(u: Whole, basis: SimplexBasis, spend: Callable[[float], None]) -
 
     The basis may hold rows of u from before; it is changed. Each change is paid for by `spend`.
     """
-    greedy = GREEDY * (u.shape[1] + 1)
+    greedy = GREEDY_PIVOTS * (u.shape[1] + 1)
     while True:
         weights = basis.weights
         row = np.array(basis.rows)

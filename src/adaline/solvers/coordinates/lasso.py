@@ -26,18 +26,18 @@ from adaline.solvers.coordinates.quadratics import Indices, Quadratics
 from adaline.solvers.smooth.proximal_newton import coordinate_descent
 from adaline.sources.threads import one_blas_thread
 
-SWEEPS = 10  # sweeps between two checks of the gap; doubled: up to 10 sweeps too many, half the checks
+SWEEPS_A_CHECK = 10  # sweeps between two checks of the gap; doubled: up to 10 sweeps too many, half the checks
 ROUNDS = 200
-PATIENCE = 2  # checks before the nonzero coefficients are solved for; doubled: 20 sweeps more where they are slow
-CHANCES = 2  # such solves before others join them one by one; doubled: two solves more where signs still change
-STALLS = 5  # solves that lower no gradient, as where a coefficient becomes zero; of more a machine counts as stuck
-LARGE = 250  # nonzero coefficients that postpone a solve, which costs their cube, by one check
+CHECKS_BEFORE_SOLVE = 2  # of the gap, before nonzero coefficients are solved for; doubled: 20 sweeps more
+SOLVES_BEFORE_JOINING = 2  # after which others join one by one; doubled: two solves more where signs still change
+MOST_STALLS = 5  # solves that lower no gradient, as where a coefficient becomes zero; of more a machine counts as stuck
+LARGE_SUPPORT = 250  # nonzero coefficients that postpone a solve, which costs their cube, by one check
 SWEEPS_A_CALL = 300  # sweeps in one call over machines of few columns; doubled: fewer calls, more sweeps too many
 MOST_SOLVED = 2000  # nonzero coefficients up to which they are solved for exactly in the end; doubled: 8 times the time
-ROUNDING = 1e-11  # part of a gradient outside the range of G, relative to the target's size, that is rounding
-EXACT = 64 * math.ulp(1.0)  # gradient, relative to the target's size, that is rounding; 10x larger: ends earlier
+RANGE_ROUNDING = 1e-11  # part of a gradient outside the range of G, relative to the target's size, that is rounding
+GRADIENT_ROUNDING = 64 * math.ulp(1.0)  # relative to the target's size; 10x larger: machines end earlier
 TIGHTER = 0.1  # factor on the gap aimed at, where rounding left more than was wanted; nearer to 1: more attempts
-FINEST = 1e-3  # smallest share of the wanted gap aimed at; 10x smaller: one attempt more before it ends unproven
+FINEST_SHARE = 1e-3  # smallest share of the wanted gap aimed at; 10x smaller: one attempt more before it ends unproven
 
 
 class Lasso:
@@ -78,19 +78,19 @@ class Lasso:
         few, some, c = self.v[columns], corners.of(columns), self.c[columns]
         gradient = self.g[columns] + own * few
         enough, last, stalls = 0.01 * wanted, np.inf, 0
-        patience = PATIENCE + np.count_nonzero(few) // LARGE
+        patience = CHECKS_BEFORE_SOLVE + np.count_nonzero(few) // LARGE_SUPPORT
         for look in range(ROUNDS):
-            some.lower(matrix, gradient, few, SWEEPS, enough)
+            some.lower(matrix, gradient, few, SWEEPS_A_CHECK, enough)
             left = some.subgradient(few, gradient)
             if self._bound(some, gradient, few, c, left) <= wanted:
                 break
             if look >= patience:
                 with one_blas_thread():
-                    (some.settle if look < patience + CHANCES else some.end)(matrix, gradient, few)
+                    (some.settle if look < patience + SOLVES_BEFORE_JOINING else some.end)(matrix, gradient, few)
                 left = some.subgradient(few, gradient)
                 size = float((left**2 / np.maximum(self.diagonal[columns], 1e-300)).sum())
                 stalls += not size < 0.9 * last
-                stuck = not size < 0.9 * last and (stalls > STALLS or size <= EXACT**2 * self.total)
+                stuck = not size < 0.9 * last and (stalls > MOST_STALLS or size <= GRADIENT_ROUNDING**2 * self.total)
                 if self._bound(some, gradient, few, c, left) <= wanted or stuck:
                     break
                 last = min(size, last)
@@ -168,7 +168,7 @@ class Lasso:
             values, vectors, size = self._spectrum(some, ridge)
             along = vectors.T @ (left[some] / size)
             kept = values > 0
-            if np.linalg.norm(along[~kept]) > ROUNDING * math.sqrt(self.total):
+            if np.linalg.norm(along[~kept]) > RANGE_ROUNDING * math.sqrt(self.total):
                 return math.inf
             flat = size * np.abs(vectors[:, ~kept] @ along[~kept])
             z = np.zeros_like(self.v)
@@ -217,7 +217,7 @@ class Together:
         gradient = self.g + own * self.v
         # steps are measured by their squares, and a gap is linear in them
         gaps, enough = wanted, 0.01 * float((wanted**2 / np.maximum(self.total, 1e-300)).min())
-        for _ in range(PATIENCE):
+        for _ in range(CHECKS_BEFORE_SOLVE):
             coordinate_descent(
                 self.matrix, gradient.reshape(-1), self.v.reshape(-1), cost.reshape(-1), SWEEPS_A_CALL, enough
             )
@@ -264,7 +264,7 @@ def solve_all(machines: list[Lasso], corners: Corners, last: Corners, ridge: Arr
             missing = machine.missing(own[machine.m])
             if not len(missing):
                 aims[machine.m] *= TIGHTER
-                if aims[machine.m] < FINEST * wanted[machine.m]:
+                if aims[machine.m] < FINEST_SHARE * wanted[machine.m]:
                     continue
             joining.append(missing)
             again.append(machine)

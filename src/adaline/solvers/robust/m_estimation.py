@@ -42,30 +42,30 @@ from adaline.sums.ranks import TOP, key_of
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 64 * EPS  # residuals relative to the targets that are rounding; 10x larger: more fits have a scale of zero
-CLOSE = 0.2  # change of residuals, in scales, below which steps are near the solution; larger: Newton may overshoot
-SERVES = 1e-2  # change of residuals, in scales, up to which second derivatives are kept; 10x: fewer passes, more steps
-STEEPEST = -20.0  # slope of the scale beyond which its secant steps are damped; doubled: longer steps may oscillate
-LEAVES = 0.5  # change of residuals, in scales, from which reweighting follows Newton; larger: it may leave a minimum
-SHORTEST = 1e-6
+NEAR_CHANGE = 0.2  # of residuals, in scales, below which steps are near the solution; larger: Newton may overshoot
+KEPT_DERIVATIVES = 1e-2  # change of residuals, in scales, up to which they are kept; 10x larger: more, cheaper steps
+STEEPEST_SCALE = -20.0  # slope beyond which its secant steps are damped; doubled: longer steps may oscillate
+FAR_CHANGE = 0.5  # of residuals, in scales, beyond which reweighting follows Newton; larger: it may leave a minimum
+SHORTEST_STEP = 1e-6
 
-PLANES = 500  # planes drawn for least trimmed squares; doubled: right among more outliers, at twice the time
-KEPT = 25  # of them that are improved; doubled: twice the time, and sometimes a better minimum
-STEPS = 50  # steps that improve a plane to the end, at most; doubled: slow starts become more exact
-FIRST = 2  # steps of each improved plane before the best are chosen; doubled: twice the time, a surer choice
-BEST = 5  # planes that are improved to the end; doubled: twice the time
-SLIGHT = 1e-3  # relative gain of a trimmed step below which it is the last; 10x larger: starts are less exact
-WELL = 1e-3  # ratio of the factor's diagonal entries down to which normal equations keep enough digits
-MEDIAN = 1e-2  # threshold of the near-median loss, relative to the loss's own; smaller: nearer to it, more steps
+PLANES_DRAWN = 500  # planes drawn for least trimmed squares; doubled: right among more outliers, at twice the time
+PLANES_KEPT = 25  # of them that are improved; doubled: twice the time, and sometimes a better minimum
+LAST_STEPS = 50  # steps that improve a plane to the end, at most; doubled: slow starts become more exact
+FIRST_STEPS = 2  # steps of each improved plane before the best are chosen; doubled: twice the time, a surer choice
+PLANES_IMPROVED = 5  # planes that are improved to the end; doubled: twice the time
+SLIGHT_GAIN = 1e-3  # relative gain of a trimmed step below which it is the last; 10x larger: starts are less exact
+WELL_CONDITIONED = 1e-3  # ratio of the factor's diagonal entries down to which normal equations keep enough digits
+MEDIAN_THRESHOLD = 1e-2  # of the near-median loss, relative to the loss's own; smaller: nearer to it, more steps
 MEDIAN_STEPS = 50  # its steps at most
 LIFT = 1e-11  # added to a matrix that may be singular, relative to its largest diagonal entry
-UNSEEN = 1e-10  # singular value, relative to the largest, below which a direction is not identified; 10x: more are
+UNIDENTIFIED = 1e-10  # singular value, relative to the largest, of a direction that rows do not identify
 DAMPING = 1e-8  # share of the diagonal added for a reweighted step; 100x smaller leaves levels without weight to eigh
-CUBES = 2**24  # columns cubed, summed over the planes drawn; doubled: twice as many planes of wide rows, twice the time
-PRODUCTS = 2**28  # rows times columns squared, summed over the planes improved; doubled: the same for these
-ROWS, ROWS_A_COLUMN = 2000, 20  # of the sample at least, and for each column; doubled: the start takes twice as long
+DRAWING_WORK = 2**24  # columns cubed, over the planes drawn; doubled: twice as many planes of wide rows
+IMPROVING_WORK = 2**28  # rows times columns squared, summed over the planes improved; doubled: the same for these
+SAMPLE_ROWS, SAMPLE_ROWS_A_COLUMN = 2000, 20  # at least, and for each column; doubled: the start takes twice as long
 
-WIDER = 4.0  # width of the window for a scale, in its last changes; doubled: coarser cells, fewer windows that miss it
-LEAST = 1e-9  # width of that window, relative to the scale, at least
+WINDOW_CHANGES = 4.0  # width of the window for a scale, in its last changes; doubled: coarser cells, fewer misses
+LEAST_WINDOW = 1e-9  # width of that window, relative to the scale, at least
 
 
 class RowResiduals(ABC):
@@ -186,7 +186,9 @@ class StreamedResiduals(RowResiduals):
         plane = RegressionPlane(self.theta, self.problem.view)
         found = scale_by_passes(self.problem.source, plane, kind, self._ranks)
         before, self.size = self.size, kind.reach * found
-        self.spread = max(WIDER * abs(self.size - before), LEAST * self.size) if before else 0.5 * self.size
+        self.spread = (
+            max(WINDOW_CHANGES * abs(self.size - before), LEAST_WINDOW * self.size) if before else 0.5 * self.size
+        )
         return found
 
 
@@ -277,9 +279,9 @@ def m_estimate(
             moved = -curvature.solve(evaluation.gradient)
             return MEstimate(here.theta, here, s, evaluation, curvature, moved, True, history, metric.curved)
         met = still and share == 1.0
-        close = change <= CLOSE * s and share == 1.0
-        metric = metric if near and close and change <= SERVES * s else None
-        newton = loss is Huber or close or (near and share == 1.0 and change <= LEAVES * s)
+        close = change <= NEAR_CHANGE * s and share == 1.0
+        metric = metric if near and close and change <= KEPT_DERIVATIVES * s else None
+        newton = loss is Huber or close or (near and share == 1.0 and change <= FAR_CHANGE * s)
         past = past if newton == near else []  # how the scale follows itself differs between the two kinds of steps
         near = newton
         s = _secant(past) if near and past else found
@@ -317,7 +319,7 @@ def shortest_slopes(problem: Problem, theta: Array, null: Array) -> Array:
 def trimmed(problem: Problem, weight: AnyArray, rng: np.random.Generator) -> Array:
     """Return theta (1, 1 + D) in the view of least trimmed squares on a sample of the rows."""
     weight = host(weight)
-    sample = _sample(problem, weight, max(ROWS, ROWS_A_COLUMN * (1 + problem.features)), rng)
+    sample = _sample(problem, weight, max(SAMPLE_ROWS, SAMPLE_ROWS_A_COLUMN * (1 + problem.features)), rng)
     rows, t = sample[:, :-1], sample[:, -1]
     rows[:, 0] = problem.intercept
     rows, to_view = _orthonormal(rows)
@@ -325,17 +327,21 @@ def trimmed(problem: Problem, weight: AnyArray, rng: np.random.Generator) -> Arr
     if p == 0:
         return np.zeros((1, 1 + problem.features))
     h = min(n, (n + p + 1) // 2)
-    count = min(PLANES, max(CUBES // p**3, KEPT))
+    count = min(PLANES_DRAWN, max(DRAWING_WORK // p**3, PLANES_KEPT))
     draws = rng.random((count, n)).argpartition(min(p, n) - 1, axis=1)[:, : min(p, n)]
     some, across = rows[draws], rows[draws].transpose(0, 2, 1)
     gram = across @ some
-    gram += UNSEEN * np.trace(gram, axis1=1, axis2=2)[:, None, None] * np.eye(p)  # a draw may not determine a plane
+    gram += (
+        UNIDENTIFIED * np.trace(gram, axis1=1, axis2=2)[:, None, None] * np.eye(p)
+    )  # a draw may not determine a plane
     planes = np.linalg.solve(gram, across @ t[draws][:, :, None])[:, :, 0]
     size = np.median(np.abs(t - planes @ rows.T), axis=1)
-    kept = min(KEPT, max(PRODUCTS // (h * p**2), 2))
-    first = [_improve(rows, t, planes[i], h, FIRST) for i in np.argsort(size, kind="stable")[:kept]]
+    kept = min(PLANES_KEPT, max(IMPROVING_WORK // (h * p**2), 2))
+    first = [_improve(rows, t, planes[i], h, FIRST_STEPS) for i in np.argsort(size, kind="stable")[:kept]]
     first.sort(key=lambda pair: pair[0])
-    found = [_improve(rows, t, plane, h, STEPS) for _, plane in first[: max(kept * BEST // KEPT, 1)]]
+    found = [
+        _improve(rows, t, plane, h, LAST_STEPS) for _, plane in first[: max(kept * PLANES_IMPROVED // PLANES_KEPT, 1)]
+    ]
     return np.asarray(to_view @ min(found, key=lambda pair: pair[0])[1])[None]
 
 
@@ -408,16 +414,16 @@ def _with_left_out(here: RowResiduals, rho: Tukey, lift: Array | None) -> RowRes
     """
     weighted = replace(here.problem, loss=Reweighted(rho)).evaluate(here.theta, second=True)
     null = np.linalg.qr(_factored(weighted, lift).null)[0]  # long vectors belong to columns that are all but zero
-    near_median = replace(here.problem, loss=Reweighted(Huber(MEDIAN * rho.c)))
+    near_median = replace(here.problem, loss=Reweighted(Huber(MEDIAN_THRESHOLD * rho.c)))
     for _ in range(MEDIAN_STEPS if null.shape[1] else 0):
         at = near_median.evaluate(here.theta, second=True)
         whole = _matrix(at)
         values, vectors = np.linalg.eigh(null.T @ whole @ null)
-        kept = values > UNSEEN * whole.diagonal().max()
+        kept = values > UNIDENTIFIED * whole.diagonal().max()
         along = null @ vectors[:, kept]
         step = -along @ ((along.T @ at.gradient.ravel()) / values[kept])
         here, before = here.moved(step.reshape(here.theta.shape), 1.0), here
-        if here.change(before) <= MEDIAN * rho.c:
+        if here.change(before) <= MEDIAN_THRESHOLD * rho.c:
             break
     return here
 
@@ -445,7 +451,7 @@ def _step(
     slope = float((evaluation.gradient * step).sum())
     whole = here.moved(step, 1.0)
     value, share = evaluation.value, 1.0
-    while share > SHORTEST:
+    while share > SHORTEST_STEP:
         new = whole if share == 1.0 else here.moved(step, share, whole)
         if new.objective(rho) <= value + 1e-4 * share * slope + 1e-13 * abs(value):
             return evaluation, metric, share, new
@@ -463,7 +469,7 @@ def _secant(past: list[tuple[float, float]]) -> float:
     rise = (found - past[-2][1]) / (s - past[-2][0])
     if not rise < 0.9:
         return found
-    rise = max(rise, STEEPEST)
+    rise = max(rise, STEEPEST_SCALE)
     guess = s + (found - s) / (1.0 - rise)
     return guess if 0.5 * min(s, found) <= guess <= 2.0 * max(s, found) else found
 
@@ -502,10 +508,10 @@ def _completed(hessian: Array, reweighted: Array) -> StepMetric:
     diagonal = reweighted.diagonal()
     unit = np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
     values, vectors = np.linalg.eigh(hessian * unit[:, None] * unit)
-    null = vectors[:, values <= UNSEEN * values[-1]] / np.where(unit > 0, unit, 1.0)[:, None]
+    null = vectors[:, values <= UNIDENTIFIED * values[-1]] / np.where(unit > 0, unit, 1.0)[:, None]
     along = (null.T * unit) * unit
     weights = along @ reweighted @ along.T
-    curved = float(np.linalg.norm(weights)) <= UNSEEN
+    curved = float(np.linalg.norm(weights)) <= UNIDENTIFIED
     return StepMetric(factor_hessian(hessian + null @ weights @ null.T), curved)
 
 
@@ -520,7 +526,9 @@ def _lifted(evaluation: Evaluation, lift: Array | None) -> Array:
     if lift is None:
         return matrix
     out = matrix + float(np.mean(matrix.diagonal())) * lift
-    unseen = (matrix.diagonal() == 0) & (lift.diagonal() <= UNSEEN)  # only rows without weight: rounding of `lift`
+    unseen = (matrix.diagonal() == 0) & (
+        lift.diagonal() <= UNIDENTIFIED
+    )  # only rows without weight: rounding of `lift`
     out[unseen] = out[:, unseen] = 0.0
     return np.asarray(out)
 
@@ -540,7 +548,7 @@ def _orthonormal(rows: Array) -> tuple[Array, Array]:
     """
     q, r, order = linalg.qr(rows, mode="economic", pivoting=True, check_finite=False)
     size = np.abs(r.diagonal())
-    rank = int((size > UNSEEN * size[0]).sum())
+    rank = int((size > UNIDENTIFIED * size[0]).sum())
     back = np.zeros((rows.shape[1], rank))
     back[order[:rank]] = linalg.solve_triangular(r[:rank, :rank], np.eye(rank), check_finite=False)
     return np.ascontiguousarray(q[:, :rank]), back
@@ -554,7 +562,7 @@ def _improve(rows: Array, t: Array, theta: Array, h: int, steps: int) -> tuple[f
         new = _fitted(rows[near], t[near])
         r = t - rows @ new
         squares = np.partition(r**2, h - 1)[:h].sum()
-        slight = squares > (1 - SLIGHT) * best
+        slight = squares > (1 - SLIGHT_GAIN) * best
         if squares < best:
             best, theta = float(squares), new
         if slight:
@@ -570,7 +578,7 @@ def _fitted(rows: Array, t: Array) -> Array:
     gram, moment = rows.T @ rows, rows.T @ t
     lower, failed = lapack.dpotrf(gram, lower=1)
     size = lower.diagonal()
-    if not failed and size.min() > WELL * size.max():
+    if not failed and size.min() > WELL_CONDITIONED * size.max():
         return np.asarray(lapack.dpotrs(lower, moment, lower=1)[0])
     lifted = gram + LIFT * gram.diagonal().max() * np.eye(len(gram))
     return np.asarray(lapack.dpotrs(lapack.dpotrf(lifted, lower=1)[0], moment, lower=1)[0])

@@ -29,25 +29,25 @@ from adaline.solvers import lapack
 from adaline.solvers.robust.m_estimation import gather_rows, residuals, weighted_total
 from adaline.solvers.smooth.problem import Problem
 
-FEW = 5000  # rows up to which the program has all rows; doubled: tables of that size take twice as long
-WORTH = 0.5  # share of the rows in sample and band from which all are solved together; larger: more passes, less memory
-BAND = 3.0  # width of the band in memory, in rows expected on the wrong side; smaller: more corrections, fewer rows
-CORRECTED = 100  # rows near a corrected plane for each on the wrong side; doubled: more memory, fewer corrections
+ALL_TOGETHER = 5000  # rows up to which the program has all rows; doubled: tables of that size take twice as long
+WHOLE_SHARE = 0.5  # of the rows in sample and band, from which all are solved together; larger: more passes
+BAND_WIDTH = 3.0  # in rows expected on the wrong side; smaller: more corrections, fewer rows in memory
+ROWS_A_CORRECTION = 100  # near the plane, for each row on the wrong side; doubled: more memory, fewer corrections
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 64 * EPS
-DOUBTED = 1e-12  # ratio of squared singular values below which the rank is computed; larger: more often
-SURE = 1e-9  # by how much a dual d may exceed 0 or 1 through rounding; 10x larger: hides wrong solutions of that size
+RANK_DOUBTFUL = 1e-12  # ratio of squared singular values below which the rank is computed; larger: more often
+DUAL_ROUNDING = 1e-9  # by which d may exceed 0 or 1; 10x larger: hides wrong solutions of that size
 
 # the interior point method
-BACK = 0.99995  # share of the way to the boundary that a step takes; nearer to 1: fewer steps, more that get stuck
-INSIDE = 10.0  # slacks at the start, in mean residuals; 10x smaller: many tied rows shorten the first steps
+BOUNDARY_SHARE = 0.99995  # of the way to the boundary that a step takes; nearer to 1: fewer steps, more get stuck
+FIRST_SLACK = 10.0  # slacks at the start, in mean residuals; 10x smaller: many tied rows shorten the first steps
 MOST_STEPS, STALLED = 100, 8  # steps at most, and steps without progress; doubled: stuck programs go to HiGHS later
-FAR = 1e6  # residual, in typical ones, beyond which targets are brought nearer; 10x: others keep fewer digits
+OUTLYING = 1e6  # residual, in typical ones, beyond which targets are brought nearer; 10x: others keep fewer digits
 STUCK = 1e-10  # gap, relative to all residuals, up to which steps without progress are rounding; above, they are stuck
 SINGULAR = 1e-6  # the same where the equations of a step become singular, as they do near solutions that are not unique
-CHUNK = 4096  # rows weighted at a time: they stay in the cache
-SURELY = 1e6  # condition of the rows on the plane above which outliers are looked for; 10x: they may cost a digit
-ENOUGH = 1e-13  # gap a row, in typical residuals, at which the program ends; 10x larger: a digit less
+CHUNK_ROWS = 4096  # rows weighted at a time: they stay in the cache
+OUTLIER_CONDITION = 1e6  # of the rows on the plane, above which outliers are looked for; 10x: they may cost a digit
+ROUNDING_GAP = 1e-13  # gap a row, in typical residuals, at which the program ends; 10x larger: a digit less
 
 
 @dataclass(frozen=True)
@@ -85,19 +85,19 @@ def regression_quantile(
     """
     n, p = len(weight), basis.shape[1]
     positive = weight > 0
-    rows = int(max(FEW, n ** (2 / 3) * p ** (1 / 3)))  # that the first plane comes from
-    together = positive.sum() <= FEW or rows + BAND * n * np.sqrt(p / rows) >= WORTH * n
+    rows = int(max(ALL_TOGETHER, n ** (2 / 3) * p ** (1 / 3)))  # that the first plane comes from
+    together = positive.sum() <= ALL_TOGETHER or rows + BAND_WIDTH * n * np.sqrt(p / rows) >= WHOLE_SHARE * n
     if not (together or near_already):
         theta = _solve_near(problem, level, weight, _sampled(positive, rows), None, basis, theta)[0]
     r = residuals(problem, theta)
-    band = n if together else BAND * n * np.sqrt(p / (n if near_already else rows))
+    band = n if together else BAND_WIDTH * n * np.sqrt(p / (n if near_already else rows))
     near, wrong = _nearest(r, positive, band), np.zeros(n, dtype=bool)
     t = problem.source.read_targets()[:, 0]
     history: list[float] = []
     steps = 0
     for i in range(rounds):
         if i == 1:  # the plane is all but there: what was in doubt before no longer is
-            near = _nearest(r, positive, CORRECTED * int(wrong.sum()))
+            near = _nearest(r, positive, ROWS_A_CORRECTION * int(wrong.sum()))
         near = near | wrong | (positive & (r == 0))
         side = np.where(near | ~positive, 0.0, np.sign(r))
         theta, vertex, d = _solve_near(problem, level, weight, near, side, basis, theta)
@@ -149,7 +149,7 @@ def solve_program(a: Array, t: Array, level: float, theta: Array) -> Vertex:
 def _row_space(a: Array) -> Array | None:
     """Return a basis (p, k) of the directions that rows determine; None where these are all."""
     values = np.linalg.eigvalsh(a.T @ a)
-    if values[0] > DOUBTED * values[-1]:
+    if values[0] > RANK_DOUBTFUL * values[-1]:
         return None
     size, vectors = np.linalg.svd(a, full_matrices=False)[1:]
     seen = size > len(a) * EPS * size[0]
@@ -167,11 +167,11 @@ def _solve_full_rank(a: Array, t: Array, level: float, theta: Array) -> Vertex:
     if (np.abs(r) <= ROUNDING * np.sqrt(len(theta)) * (np.abs(t) + np.abs(a) @ np.abs(theta))).all():
         return _through(a, t, theta, np.full(len(t), 1.0 - level), np.full(len(t), True), 0)
     found, end = _follow(a, t, level, theta)
-    if end is End.CONVERGED and not (found.unique and found.condition > SURELY):
+    if end is End.CONVERGED and not (found.unique and found.condition > OUTLIER_CONDITION):
         return found
     r = t - a @ found.theta
     off_plane = ~found.on_plane & (np.abs(r) > ROUNDING * (np.abs(t) + np.abs(t - r)))
-    far = FAR * float(np.median(np.abs(r[off_plane]))) if off_plane.any() else np.inf
+    far = OUTLYING * float(np.median(np.abs(r[off_plane]))) if off_plane.any() else np.inf
     moved = np.abs(r) > far
     if moved.any():
         near = np.where(moved, t - r + np.clip(r, -far, far), t)
@@ -179,7 +179,7 @@ def _solve_full_rank(a: Array, t: Array, level: float, theta: Array) -> Vertex:
         changed = (t - a @ other.theta) * (near - a @ other.theta) < 0
         if end_near is not End.STUCK and not (moved & (other.on_plane | changed)).any():
             return other
-    doubted = end is End.STUCK or (end is End.CONVERGED and len(t) <= FEW)
+    doubted = end is End.STUCK or (end is End.CONVERGED and len(t) <= ALL_TOGETHER)
     return _simplex(a, t, level, found.theta) if doubted else found
 
 
@@ -213,9 +213,9 @@ def _sampled(positive: NDArray[np.bool_], most: int) -> NDArray[np.bool_]:
 
 
 def _nearest(r: Array, among: NDArray[np.bool_], rows: float) -> NDArray[np.bool_]:
-    """Return which of the rows are nearest to the plane: about so many, at least FEW, or all."""
+    """Return which of the rows are nearest to the plane: about so many, at least ALL_TOGETHER, or all."""
     n = int(among.sum())
-    most = int(min(n, max(rows, FEW)))
+    most = int(min(n, max(rows, ALL_TOGETHER)))
     if most == n:
         return among
     size = np.where(among, np.abs(r), np.inf)
@@ -253,7 +253,7 @@ def _gap(
         more = room * linalg.lstsq(rows.T * room, lack)[0]
         full[zero] += more
         lack = lack - rows.T @ more
-    if np.maximum(-full, full - 1.0).max(initial=0.0) > SURE:
+    if np.maximum(-full, full - 1.0).max(initial=0.0) > DUAL_ROUNDING:
         return np.inf
     return float(np.abs(lack) @ np.abs(theta[0]))
 
@@ -272,7 +272,7 @@ def _follow(a: Array, t: Array, level: float, theta: Array) -> tuple[Vertex, End
     total = a.T @ share[0]
     r = t - a @ theta
     size = float(np.abs(r).mean()) or 1.0
-    slack = np.maximum([-r, r], 0.0) + INSIDE * size
+    slack = np.maximum([-r, r], 0.0) + FIRST_SLACK * size
     best, stalled, steps = np.inf, 0, 0
     while not _is_rounding(gap := float(np.vdot(slack, share)), slack):
         stalled = stalled + 1 if gap > 0.9 * best else 0
@@ -294,7 +294,9 @@ def _follow(a: Array, t: Array, level: float, theta: Array) -> tuple[Vertex, End
 def _is_rounding(gap: float, slack: Array) -> bool:
     """Whether a gap is rounding beside the median residual; that is at most twice the mean, which is known sooner."""
     n = slack.shape[1]
-    return gap <= 2 * ENOUGH * float(slack.sum()) and gap <= ENOUGH * n * float(np.median(slack.sum(axis=0)))
+    return gap <= 2 * ROUNDING_GAP * float(slack.sum()) and gap <= ROUNDING_GAP * n * float(
+        np.median(slack.sum(axis=0))
+    )
 
 
 @np.errstate(all="ignore")  # where many rows tie, shares underflow; what is not finite is refused at the end
@@ -309,9 +311,9 @@ def _step(
     ratio, away = slack / share, t - a @ theta
     q = 1.0 / (ratio[0] + ratio[1])
     gram = np.zeros((a.shape[1], a.shape[1]))
-    for first in range(0, len(a), CHUNK):
-        rows = a[first : first + CHUNK]
-        gram += (rows * q[first : first + CHUNK, None]).T @ rows
+    for first in range(0, len(a), CHUNK_ROWS):
+        rows = a[first : first + CHUNK_ROWS]
+        gram += (rows * q[first : first + CHUNK_ROWS, None]).T @ rows
     root, failed = lapack.dpotrf(gram)
     if failed:
         return None
@@ -324,7 +326,7 @@ def _step(
     def reach(v: Array, dv: Array) -> float:
         """Return the share of a step that leaves all of v above zero."""
         steepest = float(np.fmin.reduce(dv / v, axis=None))
-        return min(1.0, -BACK / steepest) if steepest < 0 else 1.0
+        return min(1.0, -BOUNDARY_SHARE / steepest) if steepest < 0 else 1.0
 
     dd = direction(away)[1]
     more = np.stack([dd, -dd])

@@ -38,11 +38,11 @@ from adaline.sources.threads import blas_threads_for
 from adaline.sums import Ball, CurvatureChange, TwofoldObjective, TwofoldPoint
 from adaline.twofold import Twofold
 
-STEPS = 12  # refinement steps at most; doubled: fits that do not converge take twice as long
+MOST_STEPS = 12  # refinement steps at most; doubled: fits that do not converge take twice as long
 EPS = 2.0**-53
-ENOUGH = 2.0**-57  # relative error at which refinement ends, below the last bit; 16x larger: it shows in the last bit
-HALF = 0.5  # q up to which a minimum is proven; nearer to 1: proofs succeed more often, with bounds that are wider
-SHRINKS = 0.5  # ratio of successive steps, or errors, up to which refinement continues; larger: more steps for little
+BELOW_LAST_BIT = 2.0**-57  # relative error at which refinement ends; 16x larger: it shows in the last bit
+PROVABLE = 0.5  # q up to which a minimum is proven; nearer to 1: proofs succeed more often, with bounds that are wider
+SLOW_PROGRESS = 0.5  # ratio of successive steps, or errors, at which refinement ends; larger: more steps for little
 CRUDE_ENOUGH = 1e-4  # theta from which the lengths of the rows sharpen the bound; 10x larger: one read less
 NEGLIGIBLE = 2.0**-75  # relative size below which the error of a coefficient does not keep refinement going
 
@@ -85,7 +85,7 @@ def _refined(problem: Problem, hi: Array, lo: Array, active: NDArray[np.bool_]) 
     best: RefinementStep | None = None
     root = "triangle" if problem.loss.convex else "gram"
     last, left = math.inf, math.inf
-    for _ in range(STEPS):
+    for _ in range(MOST_STEPS):
         point = TwofoldPoint(problem.loss, hi, lo, problem.view)
         sums = problem.source.sum(TwofoldObjective, point, outputs=problem.outputs, root=root)
         gradient = _in_view(problem, sums.gradient, hi, lo)
@@ -97,7 +97,7 @@ def _refined(problem: Problem, hi: Array, lo: Array, active: NDArray[np.bool_]) 
         hi, lo = step.hi, step.lo
         if best is None or step.left < best.left:
             best = step
-        if step.done or min(step.length / last, step.left / left if left < math.inf else 1.0) > SHRINKS:
+        if step.done or min(step.length / last, step.left / left if left < math.inf else 1.0) > SLOW_PROGRESS:
             break
         last, left = step.length, step.left
     return None if best is None else best.proven
@@ -137,7 +137,7 @@ def _step(
         hi, lo = Twofold(hi, lo) - Twofold(*twofold.sum_rows(hi, lo)) / float(len(hi))
     radius = 2 * length
     q = metric.tau + _change(problem, point, metric, radius)
-    if not q <= HALF:
+    if not q <= PROVABLE:
         return RefinementStep(hi, lo, length, math.inf)
     epsilon = q / (1 - q) * length + rounding + metric.tau * length
     spread = np.linalg.norm(metric.raw, axis=1).reshape(shape)
@@ -145,12 +145,12 @@ def _step(
     error = np.abs(lo) + left
     size = np.abs(hi) * np.concatenate([[1.0], problem.spread.root * problem.view.scale])
     counted = size > NEGLIGIBLE * size.max()
-    done = bool((left <= ENOUGH * np.abs(hi))[counted].all())
+    done = bool((left <= BELOW_LAST_BIT * np.abs(hi))[counted].all())
     cut = float(np.linalg.norm(metric.triangle @ _to_view(problem, lo).ravel()[active])) + epsilon
     gap = math.inf
     if problem.loss.convex:
         wide = q if length + cut <= radius else metric.tau + _change(problem, point, metric, length + cut)
-        gap = (1 + wide) / 2 * cut**2 * (1 + 1e-10) if wide <= HALF else math.inf
+        gap = (1 + wide) / 2 * cut**2 * (1 + 1e-10) if wide <= PROVABLE else math.inf
     value = sums.value + 0.5 * float((problem.ridge * point.hi[:, 1:] ** 2).sum())
     with np.errstate(over="ignore", under="ignore"):
         raw = hi * scale
@@ -212,7 +212,7 @@ def _metric(problem: Problem, sums: TwofoldObjective, active: NDArray[np.bool_])
         r = upper * unit
         inverse, info = lapack.dtrtri(upper)
         tau = EPS * (32 + 4 * size) * size * float(np.linalg.norm(inverse)) ** 2 if not info else math.inf
-    if not tau < HALF:
+    if not tau < PROVABLE:
         return None
     root = inverse / unit[:, None]
     view = np.zeros((len(active), size))
@@ -287,7 +287,7 @@ def bounded(problem: Problem, found: DescentResult, mass: Array | None, furthest
     if not exponent < 1:
         return NOTHING_PROVEN
     q = summing * size / curvature.smallest + math.expm1(exponent)
-    if not q <= HALF:
+    if not q <= PROVABLE:
         return NOTHING_PROVEN
     spread = np.linalg.norm(curvature.root, axis=1)
     each = np.abs(curvature.root @ along) + np.minimum(
