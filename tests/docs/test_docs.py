@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import importlib.util
 import inspect
@@ -22,7 +21,7 @@ import yaml
 from adaline import datasets, plots
 from adaline.sums import SUMS
 from tests.cli.command_line import Shell
-from tests.test_house import HOME, SOURCES
+from tests.test_house import HOME
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -236,23 +235,11 @@ def test_the_table_of_sums_has_every_sum() -> None:
     assert set(SUMS) == set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]*)\|", table, re.MULTILINE))))
 
 
-def identifiers(tree: ast.AST) -> Iterator[str]:
-    """Yield the names and the words of the texts of a module, docstrings apart."""
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    docstrings = {
-        id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and ast.get_docstring(node)
-    }
-    for node in ast.walk(tree):
-        for field in ("id", "attr", "name", "arg", "asname", "module"):
-            yield from re.findall(r"\w+", str(getattr(node, field, "")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
-            yield from re.findall(r"\w+", node.value)
-
-
 def test_files_and_names_in_the_explanations_exist() -> None:
-    texts = [path.read_text(encoding="utf-8") for path in (*SOURCES, *HOME.rglob("*.pyi"))]
-    known = {name for one in texts for name in identifiers(ast.parse(one))}
-    known |= {word for path in (ROOT / "native").glob("*.?pp") for word in re.findall(r"\w+", path.read_text())}
+    """Names are those of the code, docstrings and comments apart."""
+    files = (*HOME.rglob("*.py"), *HOME.rglob("*.pyi"), *(ROOT / "native").glob("*.?pp"))
+    code = (re.sub(r'"""[\s\S]*?"""|#.*', "", path.read_text(encoding="utf-8")) for path in files)
+    known = {name for one in code for name in re.findall(r"\w+", one)}
     missing = []
     for page, explained in EXPLAINED.items():
         near = (ROOT, HOME, page.parent)
