@@ -307,7 +307,9 @@ def _array(value: Any) -> NDArray[np.float64] | None:
 
 Mode = Literal["online", "batch"]
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
-"""Types of parameters that several systems share."""
+PredictedInterval = Literal["confidence", "prediction"]
+CoefficientInterval = Literal["wald", "profile"]
+"""Types of arguments that several systems share."""
 
 UsedWith = dict[str, dict[str, Check]]
 """By the name of a parameter, the other parameters that make it effective, and their values that do so."""
@@ -322,6 +324,8 @@ PENALTY = Penalty(AUTO, ZERO_OR_MORE)
 LEVEL = Number(above=0, below=1)
 SEED = Seed()
 MODE = one_of(Mode)
+PREDICTED_INTERVAL = AnyOf(one_of(PredictedInterval), NONE)
+COEFFICIENT_INTERVAL = one_of(CoefficientInterval)
 CLASS_WEIGHT = AnyOf(NONE, OneOf("balanced"), ClassWeightCheck())
 BATCH_RATE = AnyOf(AUTO, POSITIVE, Numbers("a vector", (1,)), Numbers("a matrix", (2,)))
 FIRST_WEIGHTS = Numbers("weights, intercept first")

@@ -20,10 +20,8 @@ from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.inference.classical import Interval, quantile
 from adaline.losses import Likelihood
-from adaline.parameters import NONE, AnyOf, OneOf
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 
-INTERVAL = AnyOf(OneOf("confidence", "prediction"), NONE)
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
 HALVINGS = 200  # most, until neighbouring numbers meet
 

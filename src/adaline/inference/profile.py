@@ -37,7 +37,6 @@ from adaline.solvers.smooth.problem import Evaluation, Problem, build_problem
 from adaline.sources import Source
 from adaline.sums import Targets
 
-INTERVALS = ("wald", "profile")
 CLOSE = 1e-11  # relative change of r, and squared decrement of refits, at which they end; 10x larger: a digit less
 ROUNDING = 1e-13  # of F, relative
 REFITS, STEPS = 40, 200  # refits for an end, and steps of each; doubled: ends that fail take four times as long

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.estimator import clone
 from adaline.fitted import AnySystem
 from adaline.locks import cached_property
-from adaline.parameters import OneOf, WholeNumber
+from adaline.parameters import WholeNumber, one_of
 from adaline.selection.cross_validation import (
     CandidateErrors,
     Fits,
@@ -36,8 +36,8 @@ from adaline.selection.table import ErrorTable, grouped_notes
 from adaline.sources import Source
 from adaline.wording import counted, number
 
-METHODS = ("auto", "loo", "gcv", "folds")
-RULES = ("best", "one-standard-error")
+SelectionMethod = Literal["auto", "loo", "gcv", "folds"]
+SelectionRule = Literal["best", "one-standard-error"]
 SHRINKING = ("penalty", "l1", "alpha", "shrinkage", "reg_covar")
 """Parameters of which a larger value is the simpler choice."""
 
@@ -52,10 +52,10 @@ def select(
     *,
     sample_weight: WeightsLike = None,
     offset: OffsetsLike = None,
-    method: str = "auto",
+    method: SelectionMethod = "auto",
     folds: int = 10,
     scoring: Any = None,
-    rule: str = "best",
+    rule: SelectionRule = "best",
     random_state: int = 0,
     progress: Progress = None,
     **values: Any,
@@ -126,8 +126,8 @@ def select(
     if len(both) < len(parameters or {}) + len(values):
         raise InvalidParameter("a parameter is given twice: in the mapping and as a keyword")
     candidates = read_candidates(system, both)
-    OneOf(*METHODS).check("method", method)
-    OneOf(*RULES).check("rule", rule)
+    one_of(SelectionMethod).check("method", method)
+    one_of(SelectionRule).check("rule", rule)
     WholeNumber(2).check("folds", folds)
     if not isinstance(X, Source):
         for one in candidates:

@@ -41,10 +41,10 @@ from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
 from adaline.inference.effects import MeanModel, likelihood_means, linked_means
 from adaline.inference.family import FamilySummary, family_test, summarise_families
-from adaline.inference.family_intervals import INTERVAL, OutputErrors, family_interval, output_errors
+from adaline.inference.family_intervals import OutputErrors, family_interval, output_errors
 from adaline.inference.hypotheses import HypothesisTest
 from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
-from adaline.inference.profile import INTERVALS, check_profile, profile_ends
+from adaline.inference.profile import check_profile, profile_ends
 from adaline.inference.sandwich import all_with_errors, observations
 from adaline.input import Meter, by_blocks, generator, transaction
 from adaline.input.basis import columns_of
@@ -58,17 +58,21 @@ from adaline.losses.families import Family
 from adaline.losses.registry import ACTIVATION, LOSS, LossName
 from adaline.parameters import (
     BATCH_RATE,
+    COEFFICIENT_INTERVAL,
     COUNT,
     FIRST_WEIGHTS,
     FLAG,
     LEVEL,
     NONE,
     POSITIVE,
+    PREDICTED_INTERVAL,
     SEED,
     ZERO_OR_MORE,
     AnyOf,
+    CoefficientInterval,
     Number,
     OneOf,
+    PredictedInterval,
     UsedWith,
     one_of,
 )
@@ -305,8 +309,8 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         found: list[FittedMachine] = []
         fits: list[LikelihoodFit] = []
         for k in range(1 if together else len(constant)):
-            own, columns = slice(None), slice(None)
-            part = posed._replace(loss=alone)
+            own, part = slice(None), posed._replace(loss=alone)
+            columns: slice | list[int] = slice(None)
             if not together:
                 own, columns = slice(k, k + 1), source.columns_of_target(k)
                 part = PosedRows(source.with_target(k), alone, opening._replace(sample=None), constant[own], True)
@@ -478,7 +482,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         offset: OffsetsLike = None,
         exposure: OffsetsLike = None,
         *,
-        interval: Literal["confidence", "prediction"],
+        interval: PredictedInterval,
         level: float = 0.95,
     ) -> Interval: ...
     def predict(
@@ -486,7 +490,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         X: RowsLike,
         offset: OffsetsLike = None,
         exposure: OffsetsLike = None,
-        interval: str | None = None,
+        interval: PredictedInterval | None = None,
         level: float = 0.95,
     ) -> Array | Interval:
         """Return predictions (n,) or (n, K): g(z), or the mean of t under the loss; softmax: probabilities.
@@ -501,9 +505,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         return like_rows(X, np.asarray(y[:, 0] if self._flat else y))
 
     def _interval(
-        self, X: RowsLike, offset: OffsetsLike, exposure: OffsetsLike, interval: str, level: float
+        self, X: RowsLike, offset: OffsetsLike, exposure: OffsetsLike, interval: PredictedInterval, level: float
     ) -> Interval:
-        INTERVAL.check("interval", interval)
+        PREDICTED_INTERVAL.check("interval", interval)
         LEVEL.check("level", level)
         refuse_absorbed(self, "intervals of predictions")
         fits, linked = self._likelihoods(), self._loss().linked
@@ -551,7 +555,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         groups: GroupsLike = None,
         lags: int | None = None,
         distribution: str | None = None,
-        interval: str = "wald",
+        interval: CoefficientInterval = "wald",
         offset: OffsetsLike = None,
         exposure: OffsetsLike = None,
     ) -> FamilySummary:
@@ -589,7 +593,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         P. McCullagh and J. A. Nelder, Generalized Linear Models (1989); A. Zeileis, J. Statistical Software 16 (2006).
         """
         LEVEL.check("level", level)
-        OneOf(*INTERVALS).check("interval", interval)
+        COEFFICIENT_INTERVAL.check("interval", interval)
         fits, options = self._likelihoods(), ErrorOptions(errors, groups, lags, distribution)
         profile, rows = interval == "profile", (X, y, sample_weight, offset, exposure)
         if profile:

@@ -53,7 +53,7 @@ from adaline.inference.likelihood import (
     summarise,
     wald_test,
 )
-from adaline.inference.profile import INTERVALS, check_profile, profile_ends
+from adaline.inference.profile import check_profile, profile_ends
 from adaline.inference.sandwich import all_with_errors
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import check_basis, columns_of, width_of
@@ -68,6 +68,7 @@ from adaline.losses import Logistic, Loss, Softmax
 from adaline.parameters import (
     AUTO,
     CLASS_WEIGHT,
+    COEFFICIENT_INTERVAL,
     COUNT,
     FIRST_WEIGHTS,
     FLAG,
@@ -78,6 +79,7 @@ from adaline.parameters import (
     ZERO_OR_MORE,
     AnyOf,
     ClassWeight,
+    CoefficientInterval,
     OneOf,
     UsedWith,
     WholeNumber,
@@ -486,7 +488,9 @@ class LogisticRegression(NearFits, LinearClassifier):
     def predict(self, X: RowsLike, interval: None = None, level: float = 0.95) -> Labels: ...
     @overload
     def predict(self, X: RowsLike, interval: Literal["confidence"], level: float = 0.95) -> Interval: ...
-    def predict(self, X: RowsLike, interval: str | None = None, level: float = 0.95) -> Labels | Interval:
+    def predict(
+        self, X: RowsLike, interval: Literal["confidence"] | None = None, level: float = 0.95
+    ) -> Labels | Interval:
         """Return the most probable label of each row; with interval="confidence" probabilities and their intervals.
 
         These are a named tuple (prediction, lower, upper), each (n,), of P(classes_[1]), or (n, K) with K > 2 classes.
@@ -544,7 +548,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         groups: GroupsLike = None,
         lags: int | None = None,
         distribution: str | None = None,
-        interval: str = "wald",
+        interval: CoefficientInterval = "wald",
     ) -> LikelihoodSummary:
         """Return coefficients with standard errors, z, p, intervals and odds ratios, and how well the model fits.
 
@@ -593,7 +597,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         A. Wald, Trans. AMS 54 (1943), 426-482; H. White, Econometrica 50 (1982), 1-25.
         """
         LEVEL.check("level", level)
-        OneOf(*INTERVALS).check("interval", interval)
+        COEFFICIENT_INTERVAL.check("interval", interval)
         options = ErrorOptions(errors, groups, lags, distribution)
         fit, freedom = self._with_errors("summary", options, X, y, sample_weight)
         ends = None

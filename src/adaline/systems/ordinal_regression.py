@@ -36,7 +36,7 @@ from adaline.inference.ordinal import (
     probability_interval,
     summarise_ordinal,
 )
-from adaline.inference.profile import INTERVALS, check_profile, ordinal_profile_ends
+from adaline.inference.profile import check_profile, ordinal_profile_ends
 from adaline.inference.sandwich import all_with_errors
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
@@ -44,7 +44,17 @@ from adaline.input.class_weights import ClassifiedRows, in_order, open_classes
 from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, read_finite
 from adaline.losses.ordinal import CUMULATIVE_LINKS, CumulativeLink, CumulativeLinkName, Ordinal, OrdinalOutputs
-from adaline.parameters import FLAG, LEVEL, NONE, ZERO_OR_MORE, AnyOf, Check, OneOf
+from adaline.parameters import (
+    COEFFICIENT_INTERVAL,
+    FLAG,
+    LEVEL,
+    NONE,
+    ZERO_OR_MORE,
+    AnyOf,
+    Check,
+    CoefficientInterval,
+    OneOf,
+)
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, without_constants
 from adaline.solvers.least_squares.dependence import named, say_dependent
@@ -226,7 +236,9 @@ class OrdinalRegression(NearFits, LinearClassifier):
     def predict(self, X: RowsLike, interval: None = None, level: float = 0.95) -> Labels: ...
     @overload
     def predict(self, X: RowsLike, interval: Literal["confidence"], level: float = 0.95) -> Interval: ...
-    def predict(self, X: RowsLike, interval: str | None = None, level: float = 0.95) -> Labels | Interval:
+    def predict(
+        self, X: RowsLike, interval: Literal["confidence"] | None = None, level: float = 0.95
+    ) -> Labels | Interval:
         """Return the most probable label of each row; with interval="confidence" probabilities and their intervals.
 
         These are a named tuple (prediction, lower, upper), each (n, K): intervals of the log odds of each class, by the
@@ -254,7 +266,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
         groups: GroupsLike = None,
         lags: int | None = None,
         distribution: str | None = None,
-        interval: str = "wald",
+        interval: CoefficientInterval = "wald",
     ) -> OrdinalSummary:
         """Return slopes and thresholds with standard errors, z, p and intervals, and how well the model fits.
 
@@ -272,7 +284,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
         """
         check_is_fitted(self, "classes_")
         LEVEL.check("level", level)
-        OneOf(*INTERVALS).check("interval", interval)
+        COEFFICIENT_INTERVAL.check("interval", interval)
         options = ErrorOptions(errors, groups, lags, distribution)
         fit, freedom = self._with_errors(options, X, y, sample_weight)
         ends = None

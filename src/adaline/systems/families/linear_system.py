@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, overload
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ from adaline.input.coded import effects_on, refuse_absorbed
 from adaline.input.columns import check_same_columns
 from adaline.input.drafts import snapshot
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
-from adaline.parameters import FLAG, LEVEL, NONE, AnyOf, OneOf, one_of
+from adaline.parameters import FLAG, LEVEL, PREDICTED_INTERVAL, PredictedInterval, one_of
 from adaline.results import (
     CONSTANT,
     EXPLAINED,
@@ -61,7 +61,6 @@ if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit do
     from adaline.inference.influence import CoefficientInfluence, Influence
     from adaline.inference.regression import Summary
 
-INTERVAL = AnyOf(OneOf("confidence", "prediction"), NONE)
 STALE = frozenset(
     ("absorbed_", "history_", "n_iter_", "path_", "penalty_", "noise_variance_", "prior_variance_")
 )  # of an earlier fit
@@ -190,9 +189,9 @@ class LinearSystem(LinearRegressor):
     @overload
     def predict(self, X: RowsLike, interval: None = None, level: float = 0.95) -> Array: ...
     @overload
-    def predict(self, X: RowsLike, interval: Literal["confidence", "prediction"], level: float = 0.95) -> Interval: ...
+    def predict(self, X: RowsLike, interval: PredictedInterval, level: float = 0.95) -> Interval: ...
     @by_blocks
-    def predict(self, X: RowsLike, interval: str | None = None, level: float = 0.95) -> Array | Interval:
+    def predict(self, X: RowsLike, interval: PredictedInterval | None = None, level: float = 0.95) -> Array | Interval:
         """Return predictions (n,) or (n, K); with `interval` a named tuple (prediction, lower, upper).
 
         "confidence" covers the regression surface, "prediction" a new observation, each with probability `level`.
@@ -223,7 +222,7 @@ class LinearSystem(LinearRegressor):
             return like_rows(X, values[:, 0] if self._flat else values)
         from adaline.inference.classical import Interval, half_widths
 
-        INTERVAL.check("interval", interval)
+        PREDICTED_INTERVAL.check("interval", interval)
         LEVEL.check("level", level)
         x = x.toarray() if is_sparse(x) else x
         half = half_widths(self._fits, x, interval == "prediction", level, self._sample())
