@@ -91,10 +91,9 @@ struct Lot {
     Ahead& ahead;
 };
 
-inline constexpr double counting[] = {0, 1, 2, 3, 4, 5, 6, 7};
-
-// Zero in the lanes beyond the last row, whatever stands there.
-inline vec kept(vec a, index left) { return load(counting) < broadcast(double(left)) ? a : vec{}; }
+// Zero where the weight is, whatever stands there: rows of weight zero, whose outputs may be any, are not there, and the
+// lanes beyond the last row have no weight.
+inline vec counted(vec weight, vec a) { return weight > 0.0 ? a : vec{}; }
 
 inline void add_to(double* sum, vec a) { store(sum, load(sum) + a); }
 
@@ -107,14 +106,14 @@ void alone(const Lot& lot) {
     for (index k = 0; k < lot.K; ++k) {
         vec value{};
         for (index i = 0; i < lot.rows; i += lanes) {
-            const index at = k * lot.pitch + i, left = lot.rows - i;
+            const index at = k * lot.pitch + i;
             const vec w = load(lot.weight + i);
             const Cost c = cost(load(lot.z + at), load(lot.t + at), lot.parameter);
 #pragma GCC unroll 1
             for (int s = 0; s < meanwhile; ++s) lot.ahead.step();
-            value += kept(w * c.value, left);
-            store(lot.slope + at, kept(w * c.slope, left));
-            if (lot.curvature) store(lot.curvature + at, kept(w * c.curvature, left));
+            value += counted(w, w * c.value);
+            store(lot.slope + at, counted(w, w * c.slope));
+            if (lot.curvature) store(lot.curvature + at, counted(w, w * c.curvature));
         }
         add_to(lot.value + k * lanes, value);
     }
@@ -125,8 +124,9 @@ void bent(const Lot& lot) {
     for (index k = 0; k < lot.K; ++k)
         for (index i = 0; i < lot.rows; i += lanes) {
             const index at = k * lot.pitch + i;
+            const vec w = load(lot.weight + i);
             const Cost c = cost(load(lot.z + at), load(lot.t + at), lot.parameter);
-            store(lot.slope + at, kept(load(lot.weight + i) * (c.curvature * load(lot.q + at)), lot.rows - i));
+            store(lot.slope + at, counted(w, w * (c.curvature * load(lot.q + at))));
         }
 }
 
@@ -161,14 +161,14 @@ inline void softmax(const Lot& lot) {
             const auto mine = t == double(k);
             own = mine ? load(lot.z + at) : own;
             const vec e = load(lot.slope + at), lack = place == double(k) ? -rest : e - (rest + 1.0);
-            store(lot.slope + at, kept(factor * (mine ? lack : e), lot.rows - i));
+            store(lot.slope + at, counted(w, factor * (mine ? lack : e)));
             if (lot.curvature) {
                 const vec others = place == double(k) ? rest : (rest + 1.0) - e;
                 const vec curvature = lot.shared ? e / (rest + 1.0) : factor * e * (others / (rest + 1.0));
-                store(lot.curvature + at, kept(curvature, lot.rows - i));
+                store(lot.curvature + at, counted(w, curvature));
             }
         }
-        value += kept(w * ((top - own) + log1p(rest)), lot.rows - i);
+        value += counted(w, w * ((top - own) + log1p(rest)));
     }
     add_to(lot.value, value);
 }
@@ -184,7 +184,7 @@ inline void bent_softmax(const Lot& lot) {
         for (index k = 0; k < lot.K; ++k) {
             const index at = k * lot.pitch + i;
             const vec p = load(lot.slope + at) * inverse;
-            store(lot.slope + at, kept(w * (p * (load(lot.q + at) - mean)), lot.rows - i));
+            store(lot.slope + at, counted(w, w * (p * (load(lot.q + at) - mean))));
         }
     }
 }

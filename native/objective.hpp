@@ -191,10 +191,10 @@ inline void turn(double* out, const double* from, index rows, index columns) {
         for (index k = 0; k < columns; ++k) out[k * Panel::height + i] = from[i * columns + k];
 }
 
+// Targets and weights of some rows, with zeros as weights of the lanes beyond the last one.
 inline void take(const Targets& y, index first, index rows, double* t, double* weight) {
     turn(t, y.t + first * y.K, rows, y.K);
-    for (index i = 0; i < rows; i += lanes)
-        store(weight + i, y.weight ? up_to(y.weight + first + i, rows - i) : broadcast(1));
+    for (index i = 0; i < rows; i += lanes) store(weight + i, up_to(y.weight ? y.weight + first + i : ones, rows - i));
 }
 
 // f(rows, first, n, ahead) for every panel of x: packed, or as it lies where that will do.

@@ -17,7 +17,6 @@ namespace adaline::ADALINE_ISA {
 inline constexpr int groups = lanes == 8 ? 4 : 2;  // of `lanes` rows each: what registers hold
 inline constexpr index lot = groups * lanes;       // rows of a panel
 inline constexpr index stretch = 64;               // rows asked for ahead: long runs of a column
-inline constexpr double ones[] = {1, 1, 1, 1, 1, 1, 1, 1};
 
 // v[j][i] = x_ij 2^-e_j; rows beyond n are zero.
 template <class T>

@@ -62,6 +62,8 @@ inline void store(double* p, vec v) { __builtin_memcpy(p, &v, sizeof v); }
 
 inline vec broadcast(double a) { return a - vec{}; }
 
+inline constexpr double ones[] = {1, 1, 1, 1, 1, 1, 1, 1};
+
 // The first n < lanes numbers at p, then zeros; nothing beyond them is touched.
 template <class T>
 inline vec head(const T* p, index n) {

@@ -122,14 +122,14 @@ WITHOUT_DEFAULT: dict[str, dict[str, Any]] = {"CustomMachine": {"machine": Plane
 
 EXCEPTIONS: dict[str, dict[str, str]] = {
     "weights": {
-        "ElasticNet": "rows are divided into folds",
+        "ElasticNet()": "rows are divided into folds",
         "LogisticRegression(penalty='auto', folds=3)": "rows are divided into folds",
         "LogisticRegression(penalty=1.0, basis=": "centres are drawn from the rows",
         "OneVsRest(system=Perceptron": "rows are learned in their order",
     },
     "unit of weights": {
         "Ridge": "a penalty against the sum over rows",
-        "ElasticNet": "a penalty against the sum over rows",
+        "ElasticNet(l1": "a penalty against the sum over rows",
         "RobustRegression(loss='tukey', scale='huber')": "a scale by degrees of freedom",
         "RobustRegression(penalty": "a penalty against the sum over rows",
         "WienerFilter(taps=2, method='autocorrelation'": "the method takes no weights",
@@ -146,7 +146,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "OneVsRest(system=": "a penalty against the sum over rows, or steps",
     },
     "order": {
-        "ElasticNet": "rows are divided into folds",
+        "ElasticNet()": "rows are divided into folds",
         "LogisticRegression(penalty='auto', folds=3)": "rows are divided into folds",
         "OneVsRest(system=Perceptron": "rows are learned in their order",
         "GaussianClassifier(covariance='full', components=2)": "the start is drawn from the rows",
@@ -154,14 +154,10 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "GaussianMixture": "the start is drawn from the rows",
     },
     "rows of weight zero": {
-        "ElasticNet": "rows are divided into folds",
+        "ElasticNet()": "rows are divided into folds",
         "WienerFilter(taps": "a signal of other samples is another signal",
         "AdaptiveFilter(taps": "a signal of other samples is another signal",
         "Pocket": "rows are drawn",
-    },
-    "far rows of weight zero": {
-        "GeneralizedLinear(loss='inverse_gaussian')": "does not converge beside them",
-        "GeneralizedLinear(loss=Composed": "starts elsewhere, on a loss with several minima",
     },
     "sparse rows": {
         "WienerFilter": "signals are dense",
@@ -185,7 +181,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "KeslerPerceptron(epochs=5, standardize": "the first rows set the scales",
     },
     "parts": {
-        "WienerFilter(": "a recording that is cut is another recording",
+        "WienerFilter(taps": "a recording that is cut is another recording",
         "GaussianClassifier(covariance='full', components=2)": "mixtures need all rows",
     },
     "several targets": {"CustomMachine": "one machine has all outputs"},
@@ -194,7 +190,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     "one weight": {"WienerFilter(taps=2, method='autocorrelation'": "the method takes no weights"},
     "units of columns": {
         "Ridge(penalty=0.5)": "a penalty in the units of the columns",
-        "ElasticNet(": "a penalty in the units of the columns",
+        "ElasticNet(l1": "a penalty in the units of the columns",
         "WienerFilter(taps=2, method": "a penalty in the units of the columns",
         "GeneralizedLinear(loss=Huber": "a penalty in the units of the columns",
         "LogisticRegression(penalty=1.0": "a penalty in the units of the columns",
@@ -204,7 +200,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "AdaptiveFilter": "a step in the units of the columns",
         "GeneralizedLinear(solver='stochastic'": "a step in the units of the columns",
         "CustomMachine": "the machine is given the columns in their units",
-        "LMS(": "a step in the units of the columns",
+        "LMS(rate": "a step in the units of the columns",
         "Adaline(rate": "a step in the units of the columns",
         "Perceptron": "a step in the units of the columns",
         "Pocket": "a step in the units of the columns",
@@ -220,13 +216,14 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "GaussianMixture": "the start is found by distances in the units of the columns",
     },
     "units of targets": {
-        "ElasticNet(": "a penalty in the units of the targets",
+        "ElasticNet(l1": "a penalty in the units of the targets",
         "AdaptiveFilter(rule='sign'": "a step in the units of the targets",
         "GeneralizedLinear(loss=Huber": "a threshold in the units of the targets",
         "GeneralizedLinear(loss=Composed": "a threshold in the units of the targets, and a mean that is an exponential",
     },
 }
-"""By the name of a law, which cases break it and why; a case is named by the beginning of its call."""
+"""By the name of a law, which cases break it and why; a case is named by the beginning of its call, and
+that of the defaults ends in ()."""
 
 
 @dataclass(frozen=True)
@@ -267,7 +264,7 @@ class Case:
 
     def keeps(self, law: str) -> bool:
         """Whether it is no exception from a law."""
-        return not self.name.startswith(tuple(EXCEPTIONS[law]))
+        return not f"{self.system.__name__}({self.shown})".startswith(tuple(EXCEPTIONS[law]))
 
     @cached_property
     def scans(self) -> bool:
@@ -385,10 +382,13 @@ def reading(model: Any, X: Any) -> Array:
 
 
 def assert_same(ours: Any, theirs: Any, X: Any, rtol: float | None = None) -> None:
-    """Assert that two models say the same of rows: to the digits that both claim, or to a relative tolerance."""
+    """Assert that two models say the same of rows: to a relative tolerance, or to two digits fewer than both claim.
+
+    A claim excuses no difference beyond 1e-6, and asks for none below 1e-8.
+    """
     if rtol is None:
-        claimed = min(8.0 if np.isnan(one.certificate_.digits) else one.certificate_.digits for one in (ours, theirs))
-        rtol = 10.0 ** -max(min(claimed, 10.0) - 2.0, 3.0)
+        claimed = min(np.nan_to_num(one.certificate_.digits) for one in (ours, theirs))
+        rtol = 10.0 ** -(np.clip(claimed, 8.0, 10.0) - 2.0)
     found, expected = reading(ours, X), reading(theirs, X)
     assert found.shape == expected.shape
     np.testing.assert_allclose(found, expected, rtol=rtol, atol=rtol * np.abs(expected[np.isfinite(expected)]).max())

@@ -62,9 +62,12 @@ def one_blas_thread_a_worker() -> Iterator[None]:
 
 @pytest.fixture
 def blas_threads() -> Iterator[None]:
-    """BLAS has several threads, as it has outside of these tests: for the laws about threads."""
+    """BLAS has several threads, as outside of these tests, and `set_threads` is undone: for laws about threads."""
+    from adaline import set_threads
+
     with threadpool_limits(2, "blas"):
         yield
+    set_threads(None)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -156,11 +156,12 @@ class Block:
             yield Block(x, block.t[rows, :], weight, block.exponent, block.first_row + first)
 
     def heavy(self) -> Block:
-        """Return the rows of positive weight, copied."""
+        """Return the rows of positive weight, copied where there are others."""
         block = self.gathered()
         if block.weight is None:
             return block
-        return block.taken(np.flatnonzero(host(block.weight) > 0))
+        positive = host(block.weight) > 0
+        return block if positive.all() else block.taken(np.flatnonzero(positive))
 
     def taken(self, rows: NDArray[np.intp]) -> Block:
         """Return the rows with these indices, copied."""

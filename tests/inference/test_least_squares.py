@@ -238,7 +238,6 @@ def test_the_number_of_threads_changes_no_bit_and_blocks_few(monkeypatch: pytest
     for threads in (1, 3):
         adaline.set_threads(threads)
         found.append(figures(LinearRegression().fit(ROWS.X, ROWS.y), ROWS))
-    adaline.set_threads(None)
     for name, values in found[0].items():
         np.testing.assert_array_equal(values, found[1][name], err_msg=name)
     assert_equal(found[0], plain())

@@ -43,9 +43,8 @@ def test_a_row_of_weight_zero_is_not_there(case: Case) -> None:
     given = case.rows()
     weight = np.ones(len(given.X))
     weight[::5] = 0.0
-    far = given.with_rows(lambda X: np.where(weight[:, None] > 0, X, 100 * X))
-    given = far if case.keeps("far rows of weight zero") else given
-    assert_same(case.fit(given.with_weight(weight)), case.fit(given[weight > 0]), given.X)
+    far = given.with_rows(lambda X: np.where(weight[:, None] > 0, X, 1e6 * X))
+    assert_same(case.fit(far.with_weight(weight)), case.fit(given[weight > 0]), given.X)
 
 
 @cases(law="one weight")
@@ -167,7 +166,6 @@ def test_the_number_of_threads_changes_no_bit(case: Case, monkeypatch: pytest.Mo
             adaline.set_threads(threads)
             model = case.fit(given.with_rows(lambda _, X=X: X))
             found.append((reading(model, given.X[:100]), model.certificate_.digits, model.certificate_.objective))
-        adaline.set_threads(None)
         for one, other in zip(*found, strict=True):
             np.testing.assert_array_equal(one, other)
 
@@ -176,4 +174,4 @@ def test_every_system_is_a_case_and_every_exception_one_of_a_case() -> None:
     assert {case.system for case in CASES.values()} == set(EVERY.values())
     for law, exceptions in EXCEPTIONS.items():
         for start in exceptions:
-            assert any(name.startswith(start) for name in CASES), (law, start)
+            assert any(f"{name}()".startswith(start) for name in CASES), (law, start)

@@ -58,6 +58,7 @@ def written(frame: pd.DataFrame, folder: Path, kind: str) -> str:
     return str(path)
 
 
+@pytest.mark.usefixtures("blas_threads")
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 @cases(law="tables")
 def test_a_streamed_file_is_an_array(case: Case, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +72,6 @@ def test_a_streamed_file_is_an_array(case: Case, kind: str, tmp_path: Path, monk
         source = opened(path, case, weight="w")
         models.append(case.fit(Given(source)))
         assert source.streamed
-    set_threads(None)
     np.testing.assert_array_equal(reading(models[1], given.X), reading(models[2], given.X))
     for found in models:
         assert_same(found, expected, given.X)

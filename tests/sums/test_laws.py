@@ -13,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from adaline.arrays import as_dense
 from adaline.block import Block
 from adaline.sums import SUMS, Sum
-from tests.sums.examples import DENSE, EXAMPLES, FEATURES, SPARSE, Example, cut, rows_of
+from tests.layouts import lay
+from tests.sums.examples import DENSE, EXAMPLES, FEATURES, SPARSE, Example, cut, rows_of, scaled
 from tests.turns import in_turn
 
 ROWS = 120
@@ -117,6 +119,8 @@ def test_whole_weights_are_repetitions(example: Example, layout: str) -> None:
 @every_layout
 def test_rows_without_weight_only_count(example: Example, layout: str) -> None:
     block = example.rows(ROWS, layout)
+    far = np.where(block.weight == 0, 2.0**12, 1.0)[:, None] * as_dense(block.x)  # where losses overflow
+    block = scaled(Block(lay(far, layout), block.t, block.weight))
     silent = Block(block.x, block.t, np.zeros(ROWS), block.exponent)
     counted = np.flatnonzero(block.weight)
     assert 0 < len(counted) < ROWS

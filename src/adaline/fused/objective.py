@@ -92,19 +92,19 @@ def objective_kernel(
             mine = outputs[None, :].to(tl.float64) == own[:, None]
             lost = top - tl.sum(tl.where(mine, z, 0.0), axis=1)
             p = e / total[:, None]
-            value += tl.where(inside, w * (lost + log1p(tl.maximum(total - 1.0, 0.0))), 0.0)
-            slope = tl.where(inside[:, None], w[:, None] * tl.where(mine, p - 1.0, p), 0.0)
+            value += tl.where(w > 0.0, w * (lost + log1p(tl.maximum(total - 1.0, 0.0))), 0.0)
+            slope = tl.where((w > 0.0)[:, None], w[:, None] * tl.where(mine, p - 1.0, p), 0.0)
         elif K == 1:
             own = tl.load(t + row, mask=inside, other=0.0)
             output = tl.sum(z, axis=1)
             costs, slopes, curvature = cost(output, own, parameter, LOSS)
-            value += tl.where(inside, w * costs, 0.0)
-            slopes = tl.where(inside, w * slopes, 0.0)
+            value += tl.where(w > 0.0, w * costs, 0.0)
+            slopes = tl.where(w > 0.0, w * slopes, 0.0)
             slope = tl.where(outputs[None, :] == 0, slopes[:, None], 0.0)
             if SECOND == "rows":
-                tl.store(bent + row, w * curvature, mask=inside)
+                tl.store(bent + row, tl.where(w > 0.0, w * curvature, 0.0), mask=inside)
             if SECOND == "matrix" or SECOND == "held":
-                root = tl.sqrt(tl.where(inside, w * curvature, 0.0))
+                root = tl.sqrt(tl.where(w > 0.0, w * curvature, 0.0))
                 if NEAR:  # noqa: SIM108 - chosen when the kernel is compiled
                     u = (v * scale[None, :] + offset[None, :]) * root[:, None]
                 else:
@@ -118,6 +118,7 @@ def objective_kernel(
             real = inside[:, None] & (outputs[None, :] < K)
             own = tl.load(t + row.to(tl.int64)[:, None] * K + outputs[None, :], mask=real, other=0.0)
             costs, slopes, curvature = cost(z, own, parameter, LOSS)
+            real &= (w > 0.0)[:, None]
             value += tl.where(real, w[:, None] * costs, 0.0)
             slope = tl.where(real, w[:, None] * slopes, 0.0)
         gradient += tl.dot(tl.trans(v), slope, out_dtype=tl.float64)

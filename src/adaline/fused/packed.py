@@ -60,6 +60,7 @@ def packed_kernel(
         own = tl.load(t + row, mask=inside, other=0.0)
         if WEIGHTED:
             w = tl.load(weight + row, mask=inside, other=0.0)
+            inside = w > 0.0
         if not NEAR:
             v = v * scale[None, :] + offset[None, :]
         z = tl.reshape(tl.dot(v, theta, out_dtype=tl.float64), (STEP * WIDTH,))

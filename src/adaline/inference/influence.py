@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array, host, weighted
 from adaline.block import Block
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.covariance import (
@@ -139,7 +139,7 @@ def class_influence(fit: LikelihoodFit, loss: Loss, source: Source, coefficients
     found = source.map(rows)
     leverage, largest, cost, t = found[:, :4].T
     weight, p = source.read_all_weights(), found[:, 4 + m :]
-    check_rows_cost(fit, source, np.atleast_1d(weight @ cost))
+    check_rows_cost(fit, source, np.atleast_1d(weighted(weight, cost).sum()))
     step = np.where(((1.0 - largest > FULL_LEVERAGE) & (weight > 0))[:, None], found[:, 4 : 4 + m], np.nan)
     residual = (np.arange(p.shape[1]) == t[:, None]) - p
     along = np.einsum("qkd,kdm->qm", coefficients, design.root)
@@ -182,7 +182,7 @@ def likelihood_influence(fit: LikelihoodFit, loss: Loss, source: Source) -> Like
 
     leverage, slope, information, cost, mean = (found := source.map(rows))[:, :5].T
     weight, t = source.read_all_weights(), source.read_targets()[:, : design.targets - source.offset]
-    check_rows_cost(fit, source, np.atleast_1d(weight @ cost))
+    check_rows_cost(fit, source, np.atleast_1d(weighted(weight, cost).sum()))
     trials, own = (np.sqrt(weight), np.ones_like(weight)) if design.precision else (np.ones_like(weight), weight)
     heavy = (weight > 0) & linked.family.observed(t)
     t = np.where(heavy[:, None], t, np.nan) if t.shape[1] == 2 else t  # rows without trials have no measures

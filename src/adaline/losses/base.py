@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.activations import ACTIVATIONS
-from adaline.arrays import AnyArray, Array, host, namespace
+from adaline.arrays import AnyArray, Array, host, namespace, weighted
 from adaline.errors import InvalidData
 from adaline.twofold import Twofold
 
@@ -106,7 +106,7 @@ class Loss(ABC):
 
     def coupling(self, z: Array, t: Array, weight: Array) -> Array:
         """Return the matrices of second derivatives of the rows, times their weights (n, 1), added up: (K, K)."""
-        return np.stack([(weight * self.product(z, t, unit[None])).sum(axis=0) for unit in np.eye(z.shape[1])])
+        return np.stack([weighted(weight, self.product(z, t, unit[None])).sum(axis=0) for unit in np.eye(z.shape[1])])
 
     def mean(self, z: AnyArray) -> AnyArray:
         """Return the prediction of output z: the mean of t, the probability, or z itself."""

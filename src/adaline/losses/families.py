@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy
 
-from adaline.arrays import AnyArray, Array, namespace
+from adaline.arrays import AnyArray, Array, namespace, weighted
 from adaline.errors import InvalidParameter
 from adaline.links import LINKS, Derivatives, Link, Log, Power, name_of
 from adaline.losses.wright import log_wright
@@ -178,7 +178,7 @@ class Tweedie(Family):
             off = (z if link == Power(1.0) else m.value) - t
             return Derivatives(0.5 * off**2, off * m.slope, m.slope**2 + off * m.bend)
         first, second = (link.power(z, k - self.power) for k in (2.0, 1.0))
-        return Derivatives(*(a - _times(t, b) for a, b in zip(first, second, strict=True)))
+        return Derivatives(*(a - weighted(t, b) for a, b in zip(first, second, strict=True)))
 
     def slope_twofold(self, link: Link, z: Twofold, t: Array) -> Twofold:
         if self.power == 0:
@@ -209,7 +209,7 @@ class Tweedie(Family):
             return (t - mean) ** 2 / (t * mean**2)
         log = np.log(t / mean)  # t (t^a - m^a) / a - (t^b - m^b) / b with a = 1 - p, b = 2 - p, which may be near zero
         first, second = (mean**a * np.expm1(a * log) / a for a in (1 - p, 2 - p))
-        return 2 * (_times(t, first) - second)
+        return 2 * (weighted(t, first) - second)
 
     def lowest(self, t: Array) -> Array:
         p = self.power
@@ -399,7 +399,7 @@ class Binomial(Family):
 
     def cost(self, link: Link, z: AnyArray, t: AnyArray) -> Derivatives:
         yes, no = counts(z, t)
-        return Derivatives(*(-_times(yes, a) - _times(no, b) for a, b in zip(*link.share(z), strict=True)))
+        return Derivatives(*(-weighted(yes, a) - weighted(no, b) for a, b in zip(*link.share(z), strict=True)))
 
     def slope_twofold(self, link: Link, z: Twofold, t: Array) -> Twofold:
         yes, no = (exact(t), 1.0 - exact(t)) if t.shape[1] == z.hi.shape[1] else (exact(t[:, :1]), exact(t[:, 1:]))
@@ -496,9 +496,3 @@ def _log1p_less(u: Array) -> Array:
     r = np.where(np.abs(u) < 0.25, u, 0.0) / (2.0 + u)
     series = sum(r ** (2 * k + 1) / (2 * k + 1) for k in range(1, 10))
     return np.where(np.abs(u) < 0.25, 2.0 * series - u * r, np.log1p(u) - u)
-
-
-def _times(t: AnyArray, x: AnyArray) -> Any:
-    """Return t x, zero where t is, whatever x."""
-    xp = namespace(x)
-    return xp.where(t == 0, 0.0 * t, t * x)

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from adaline.arrays import AnyArray, Array, namespace
+from adaline.arrays import AnyArray, Array, namespace, weighted
 from adaline.links import LINKS
 from adaline.losses.base import TWOFOLD, Likelihood, Loss, refuse
 from adaline.losses.families import Tweedie
@@ -47,7 +47,7 @@ class Poisson(Loss):
     def without_offset(self, t: Array, offset: Array, weight: Array) -> tuple[Array, Array, float]:
         """Return the rows of exp(z + o) - t (z + o) = exp(o) (exp(z) - t exp(-o) z) - t o."""
         size = np.exp(offset)
-        return t / size, weight * size[:, 0], -float(weight @ (t * offset)[:, 0])
+        return t / size, weighted(weight, size[:, 0]), -float(weighted(weight, (t * offset)[:, 0]).sum())
 
     def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return exp(z) - t z."""

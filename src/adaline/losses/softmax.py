@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from adaline.arrays import AnyArray, Array, namespace
+from adaline.arrays import AnyArray, Array, namespace, weighted
 from adaline.losses.base import TWOFOLD, Loss, refuse
 from adaline.twofold import Twofold, exact
 
@@ -80,7 +80,8 @@ class Softmax(Loss):
     def coupling(self, z: Array, t: Array, weight: Array) -> Array:
         """Return the sum of weight (diag(p) - p p')."""
         p = self.mean(z)
-        return np.asarray(np.diag((weight * p).sum(axis=0)) - (weight * p).T @ p)
+        half = weighted(np.sqrt(weight), p)
+        return np.asarray(np.diag(weighted(weight, p).sum(axis=0)) - half.T @ half)
 
     def constant(self, mean: Array) -> Array:
         """Return the logarithms of the class frequencies, minus their mean."""

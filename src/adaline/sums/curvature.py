@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from adaline.arrays import Array, ThetaLike, host, is_device, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, ThetaLike, host, is_device, is_sparse, namespace, to_device_of, weighted
 from adaline.block import Block, Shape, UnitsApart
 from adaline.kernels import native
 from adaline.row_hashes import row_uniforms, row_uniforms_beside
@@ -59,7 +59,7 @@ class CurvatureDiagonal(Totals):
             rows = rows_in_view(piece, point.view)
             xp = namespace(rows)
             z = xp.matmul(rows, to_device_of(rows, point.theta.T.copy()))
-            curvature = row_weights(piece, rows) * point.loss.curvature(z, to_device_of(rows, piece.t))
+            curvature = weighted(row_weights(piece, rows), point.loss.curvature(z, to_device_of(rows, piece.t)))
             self.sums += host(xp.matmul(xp.matrix_transpose(curvature), rows * rows))
 
 
@@ -71,7 +71,7 @@ def _sparse(block: Block, point: Point) -> Array:
     x, scale = block.x, point.view.scale
     constant = point.loss.concordance == 0  # whatever the outputs
     z = np.zeros((block.rows, len(point.theta))) if constant else margins(block, point)
-    curvature = row_weights(block, z) * point.loss.curvature(z, block.t)
+    curvature = weighted(row_weights(block, z), point.loss.curvature(z, block.t))
     if isinstance(x, UnitsApart):
         squares = x.squared()
     else:
@@ -125,7 +125,7 @@ class ThinnedCurvature(Totals):
         together = [loss.product(z, t, u[None]) @ u for u in contrasts]
         curvature = np.column_stack([loss.curvature(z, t), *together])
         if block.weight is not None:
-            curvature = curvature * host(block.weight)[:, None]
+            curvature = weighted(host(block.weight)[:, None], curvature)
         for k, matrix in enumerate(self.sums):
             with np.errstate(over="ignore"):
                 probability = np.minimum(curvature[:, k] / level[k], 1.0)
@@ -140,7 +140,7 @@ class ThinnedCurvature(Totals):
         xp, t = namespace(z), to_device_of(z, block.t)
         units = (to_device_of(z, u[None]) for u in contrasts)
         together = [xp.sum(loss.product(z, t, u) * u, axis=1, keepdims=True) for u in units]
-        curvature = xp.concat([loss.curvature(z, t), *together], axis=1) * row_weights(block, z)
+        curvature = weighted(row_weights(block, z), xp.concat([loss.curvature(z, t), *together], axis=1))
         for k, matrix in enumerate(self.sums):
             own = curvature[:, k]
             probability = own / float(level[k])

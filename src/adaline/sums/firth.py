@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from adaline.arrays import Array, ThetaLike, host, namespace, to_device_of
+from adaline.arrays import Array, ThetaLike, host, namespace, to_device_of, weighted
 from adaline.block import Block, Shape
 from adaline.losses import Logistic
 from adaline.sums.base import Totals
@@ -60,5 +60,5 @@ def score_reference(block: Block, prior: Prior) -> Array:
     z, root_v = both[:, :1], both[:, 1:]
     t = to_device_of(rows, block.t)[:, :1]
     leverage = loss.curvature(z, t) * xp.sum(root_v * root_v, axis=1, keepdims=True)
-    slope = row_weights(block, rows) * (loss.slope(z, t) - leverage * (0.5 - loss.mean(z)))
+    slope = weighted(row_weights(block, rows), loss.slope(z, t) - leverage * (0.5 - loss.mean(z)))
     return host(xp.matmul(xp.matrix_transpose(slope), rows)).ravel()

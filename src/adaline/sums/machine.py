@@ -63,7 +63,7 @@ class MachineObjective(Totals):
     def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at a MachinePoint."""
         point: MachinePoint = theta
-        for piece in block.pieces(PIECE):
+        for piece in block.heavy().pieces(PIECE):
             x, t = dense(piece.x), host(piece.t)
             weight = 1.0 if piece.weight is None else host(piece.weight)[:, None]
             y = point.machine.value(point.weights, x)

@@ -21,7 +21,18 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from adaline.arrays import AnyArray, Array, ThetaLike, as_dense, host, is_device, is_sparse, namespace, to_device_of
+from adaline.arrays import (
+    AnyArray,
+    Array,
+    ThetaLike,
+    as_dense,
+    host,
+    is_device,
+    is_sparse,
+    namespace,
+    to_device_of,
+    weighted,
+)
 from adaline.block import Block, Columns, Shape, UnitsApart
 from adaline.kernels import call_native, fused_kernels, native
 from adaline.losses import Loss
@@ -112,9 +123,10 @@ class Objective(Totals):
             self.value[:] += rows[2]
         elif natively and self.second != "all":  # a loss without a kernel: outputs and sums are native
             loss, z, weight = point.loss, _margins(block, point, point.theta), row_weights(block, block.t)
-            self.value[:] += (weight * loss.value(z, block.t)).sum(axis=0)
-            curvature = _rows(weight * loss.curvature(z, block.t)) if self.second == "alone" else None
-            _gather(self.sums[len(self.value) :], block, weight * loss.slope(z, block.t), curvature, point.view)
+            self.value[:] += weighted(weight, loss.value(z, block.t)).sum(axis=0)
+            curvature = _rows(weighted(weight, loss.curvature(z, block.t))) if self.second == "alone" else None
+            slope = weighted(weight, loss.slope(z, block.t))
+            _gather(self.sums[len(self.value) :], block, slope, curvature, point.view)
         elif is_device(block.x):
             self.sums += device_objective(block.gathered(), point, self.second)
         else:
@@ -150,7 +162,8 @@ class HessianProduct(Totals):
             call_native("product", self.sums, block.x, *_kernel_arguments(rows, point), _rows(point.direction))
         else:
             z, q = (_margins(block, point, part) for part in (point.theta, point.direction))
-            _gather(self.sums, block, row_weights(block, block.t) * point.loss.product(z, block.t, q), None, point.view)
+            slope = weighted(row_weights(block, block.t), point.loss.product(z, block.t, q))
+            _gather(self.sums, block, slope, None, point.view)
 
 
 def _kernel_arguments(rows: tuple[Any, Any, float], point: Point) -> tuple[Any, ...]:
@@ -250,14 +263,14 @@ def objective_reference(block: Block, point: Point, second: str) -> Array:
     xp = namespace(rows)
     z = xp.matmul(rows, to_device_of(rows, point.theta.T.copy()))
     t, weight = to_device_of(rows, block.t), row_weights(block, rows)
-    value = xp.sum(weight * point.loss.value(z, t), axis=0)
-    slope = weight * point.loss.slope(z, t)
+    value = xp.sum(weighted(weight, point.loss.value(z, t)), axis=0)
+    slope = weighted(weight, point.loss.slope(z, t))
     gradient = xp.matmul(xp.matrix_transpose(slope), rows)
     parts = [host(value), host(gradient).ravel()]
     if second == "all":
         parts.append(_softmax_hessian(rows, weight, point.loss.mean(z)).ravel())
     elif second == "alone":
-        curvature = weight * point.loss.curvature(z, t)
+        curvature = weighted(weight, point.loss.curvature(z, t))
         each = [xp.matmul(xp.matrix_transpose(rows * curvature[:, k : k + 1]), rows) for k in range(z.shape[1])]
         parts += [host(hessian).ravel() for hessian in each]
     return np.concatenate(parts)
@@ -307,8 +320,8 @@ def _objective_by_products(block: Block, point: Point) -> Array:
     slopes, constant = (to_device_of(x, part) for part in weights_of_raw(point.view, point.theta.T))
     z = xp.matmul(x, slopes) + constant
     t, weight = to_device_of(x, block.t), row_weights(block, x)
-    value = xp.sum(weight * point.loss.value(z, t), axis=0)
-    slope = weight * point.loss.slope(z, t)
+    value = xp.sum(weighted(weight, point.loss.value(z, t)), axis=0)
+    slope = weighted(weight, point.loss.slope(z, t))
     parts = (value, xp.sum(slope, axis=0), xp.reshape(xp.matmul(xp.matrix_transpose(slope), x), (-1,)))
     found = host(xp.concat([xp.reshape(part, (-1,)) for part in parts]))
     k = z.shape[1]
@@ -334,7 +347,7 @@ def product_reference(block: Block, point: Point) -> Array:
     rows = rows_in_view(block, point.view)
     xp = namespace(rows)
     z, q = (xp.matmul(rows, to_device_of(rows, part.T.copy())) for part in (point.theta, point.direction))
-    product = row_weights(block, rows) * point.loss.product(z, to_device_of(rows, block.t), q)
+    product = weighted(row_weights(block, rows), point.loss.product(z, to_device_of(rows, block.t), q))
     return host(xp.matmul(xp.matrix_transpose(product), rows))
 
 
@@ -346,7 +359,7 @@ def _softmax_hessian(rows: Any, weight: AnyArray, p: Any) -> Array:
     """
     xp = namespace(rows)
     n, side, k = rows.shape[0], rows.shape[1], p.shape[1]
-    p_rows = xp.expand_dims(p * xp.sqrt(weight), axis=2) * xp.expand_dims(rows, axis=1)
+    p_rows = xp.expand_dims(weighted(xp.sqrt(weight), p), axis=2) * xp.expand_dims(rows, axis=1)
     p_rows = xp.reshape(p_rows, (n, k * side))
     out = -host(xp.matmul(xp.matrix_transpose(p_rows), p_rows))
     blocks = out.reshape(k, side, k, side)

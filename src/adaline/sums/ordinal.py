@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, ThetaLike, host
+from adaline.arrays import Array, ThetaLike, host, weighted
 from adaline.block import Block, Shape
 from adaline.losses.ordinal import IntervalTerms, Ordinal
 from adaline.sums.base import Totals
@@ -107,8 +107,8 @@ class OrdinalProduct(Totals):
         # where an end is infinite its terms are zero
         inner_a, inner_b = (t < ends).astype(float), (t > 0).astype(float)
         a, b = inner_a * (padded[t + 1] - z), inner_b * (padded[t] - z)
-        by_a = weight * ((terms.at_upper - terms.across) * a + terms.across * b)
-        by_b = weight * ((terms.at_lower - terms.across) * b + terms.across * a)
+        by_a = weighted(weight, (terms.at_upper - terms.across) * a + terms.across * b)
+        by_b = weighted(weight, (terms.at_lower - terms.across) * b + terms.across * a)
         self.sums[:ends] += _by_end(t, by_a, by_b, ends)
         self.sums[ends:] -= gather(block, (by_a + by_b)[:, None], point.view)[0, 1:]
 
@@ -119,9 +119,10 @@ def _loss(point: Point) -> Ordinal:
 
 
 def _terms(block: Block, point: Point) -> tuple[NDArray[np.intp], Array, IntervalTerms]:
-    """Return class, weight and terms of each row."""
+    """Return class, weight and terms of each row; terms of rows of weight zero are zero."""
     t = host(block.t)[:, 0].astype(np.intp)
-    return t, block.weights(), _loss(point).terms(margins(block, point)[:, 0], t)
+    weight, terms = block.weights(), _loss(point).terms(margins(block, point)[:, 0], t)
+    return t, weight, IntervalTerms(*(np.where(weight > 0, part, 0.0) for part in terms))
 
 
 def _by_end(t: NDArray[np.intp], upper: Array, lower: Array, ends: int) -> Array:

@@ -28,7 +28,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import scipy
 
-from adaline.arrays import AnyArray, Array, ThetaLike, as_dense, host, is_device, namespace, to_device_of
+from adaline.arrays import AnyArray, Array, ThetaLike, as_dense, host, is_device, namespace, to_device_of, weighted
 from adaline.block import Block, Shape
 from adaline.losses import Loss
 from adaline.sums.base import Sum
@@ -132,13 +132,13 @@ def likelihood_statistics(block: Block, fit: FittedLikelihood) -> RowStatistics:
         linked = fit.loss.linked
         assert linked is not None
         leverage = linked.expected(outputs, t)[:, 0] / fit.dispersion * xp.vecdot(z, z)
-        leverage = leverage * (weight if fit.precision else xp.astype(weight > 0, xp.float64))
+        leverage = weighted(weight if fit.precision else xp.astype(weight > 0, xp.float64), leverage)
         cost = to_device_of(x, 0.5 * linked.deviance(host(outputs), host(t)))
         return RowStatistics(z, _tempered(residual, leverage, fit), weight, leverage, cost)
     score, leverage = _coupled(fit, host(outputs), host(t), host(z).reshape(-1, k, m), host(residual))
     one = xp.ones((block.rows, 1), dtype=xp.float64, device=x.device)
     cost = fit.loss.value(outputs, t)
-    leverage = to_device_of(x, leverage) * xp.astype(weight > 0, xp.float64)
+    leverage = weighted(xp.astype(weight > 0, xp.float64), to_device_of(x, leverage))
     return RowStatistics(to_device_of(x, score), one, weight, leverage, cost)
 
 
@@ -232,9 +232,9 @@ class Scores(Sum):
             self.rest[:] = np.fmin(self.rest, host(xp.min(1.0 - leverage)))
             size = xp.sqrt(weight) if not theta.precision else weight
             for k in range(len(self.squares)):
-                part = z * (size * r[:, k])[:, None]
+                part = z * weighted(size, r[:, k])[:, None]
                 self.meat[k] += host(xp.matmul(xp.matrix_transpose(part), part))
-            self.squares += host(xp.matmul(weight, cost))
+            self.squares += host(xp.sum(weighted(weight[:, None], cost), axis=0))
 
     def merge(self, other: Self) -> None:
         """Add; keep the smaller 1 - h."""
@@ -276,8 +276,10 @@ class GroupScores(Sum):
             z, r, weight, _, cost = theta.read(run)
             xp = namespace(z)
             for k in range(targets):
-                scores[first : first + run.rows, k * size : (k + 1) * size] = host(z * (weight * r[:, k])[:, None])
-            self.squares += host(xp.matmul(weight, cost))
+                scores[first : first + run.rows, k * size : (k + 1) * size] = host(
+                    z * weighted(weight, r[:, k])[:, None]
+                )
+            self.squares += host(xp.sum(weighted(weight[:, None], cost), axis=0))
             first += run.rows
         counted = np.flatnonzero(block.weights() > 0)
         groups, group_index = np.unique(host(block.t)[counted, -1], return_inverse=True)

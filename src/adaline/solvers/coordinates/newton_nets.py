@@ -86,6 +86,7 @@ class HeldRows(NamedTuple):
         part = np.repeat(np.arange(len(parts)), [one.n_rows for one in parts])
         rows = np.concatenate([rows_in_view(block, problem.view) for block in blocks])
         t, weight = np.concatenate([host(b.t) for b in blocks]), np.concatenate([b.weights() for b in blocks])
+        rows[weight == 0] = 0.0  # their outputs are finite then
         return cls(problem.loss, rows, t, weight[:, None], part)
 
     def totals(self, theta: Array, takes: Array) -> tuple[Array, Array, Array]:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline import twofold
-from adaline.arrays import Array, host
+from adaline.arrays import Array, host, weighted
 from adaline.block import Block
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.losses import Loss, Squared
@@ -350,8 +350,8 @@ def summing_error(problem: Problem) -> float:
 def _put_curvature(out: Array, point: Point, block: Block) -> None:
     """Put the weighted second derivative of the loss of each row by its only output in its place of (N,)."""
     z = margins(block, point)
-    weighted = row_weights(block, z) * point.loss.curvature(z, block.t)
-    out[block.first_row : block.first_row + block.rows] = weighted[:, 0]
+    curvature = weighted(row_weights(block, z), point.loss.curvature(z, block.t))
+    out[block.first_row : block.first_row + block.rows] = curvature[:, 0]
 
 
 def _clearly_independent(vectors: Array) -> bool:

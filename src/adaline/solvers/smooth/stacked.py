@@ -70,6 +70,7 @@ class StackedRows(NamedTuple):
         blocks = list(source.blocks())
         rows = np.concatenate([rows_in_view(block, problem.view) for block in blocks])
         t, weight = np.concatenate([host(b.t) for b in blocks]), np.concatenate([b.weights() for b in blocks])
+        rows[weight == 0] = 0.0  # their outputs are finite then
         a, b = np.triu_indices(1 + problem.features)
         return cls(problem.loss, problem.outputs, problem.intercept, rows, t, weight, rows[:, a] * rows[:, b])
 

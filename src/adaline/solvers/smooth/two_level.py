@@ -28,7 +28,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import Array, weighted
 from adaline.block import Block
 from adaline.solvers import lapack
 from adaline.solvers.smooth.lbfgs import inner, step_along
@@ -97,7 +97,7 @@ class CoarseSpace:
         matrix, weight = np.zeros((1 + self.size, 1 + self.size)), 0.0
         for block in self.sample:
             z = margins(block, Point(problem.loss, theta, problem.view))
-            curvature = row_weights(block, z) * problem.loss.curvature(z, block.t)
+            curvature = weighted(row_weights(block, z), problem.loss.curvature(z, block.t))
             matrix += second_moments(self._combined(block, share * scale), curvature[:, 0], view)
             weight += float(block.weights().sum())
         matrix *= problem.weight / weight
