@@ -23,9 +23,7 @@ from tests.systems.bad_inputs import BAD, TARGETS, WEIGHTS, Given, good
 
 DEFAULTS = {name: case for name, case in CASES.items() if case.settings.keys() <= {"epochs"}}
 """Systems as they come."""
-UNGUARDED = ("LogisticRegression(penalty='auto'",)  # ValueError of classes of one row
-"""Systems known to break the law."""
-OTHERS = [name for name in CASES if name not in DEFAULTS and not name.startswith(UNGUARDED)]
+OTHERS = [name for name in CASES if name not in DEFAULTS]
 """Systems in other settings, on fewer inputs."""
 FEW = [*list(BAD)[::12], *(f"y of {size}" for size in ("1e+300", "1e+200", "1e+155", "1e-308")), "y one of 1e308"]
 """Inputs for those: targets of such sizes beside one in twelve."""

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
+from adaline.errors import InvalidData
 from adaline.penalties import RidgePenalty
 from adaline.solvers.smooth.choose import minimise_smooth
 from adaline.solvers.smooth.lbfgs import Metric, Pairs, inner, inverse_product
@@ -94,7 +95,12 @@ class Losses:
         return FINE if len(last) > 1 and abs(last[1] - last[0]) <= NEAR_TIE * last[1] else ROUGH
 
     def path(self, penalties: Array, problem: Problem) -> PenaltyPath:
-        """Return the path of the penalties tried."""
+        """Return the path of the penalties tried; refuse one on which no loss is finite."""
+        if not np.isfinite(self.values).any():
+            raise InvalidData(
+                "penalty='auto' judges penalties on held-out rows, and here their loss is not finite: a class may have "
+                "rows in one fold alone. Give the penalty as a number, or more rows of each class."
+            )
         tried = penalties[: len(self.values)]
         best = float(tried[int(np.argmin(self.values))])
         return PenaltyPath(tried, np.array(self.values), np.array(self.errors), best, problem.to_raw(self.start))
