@@ -80,7 +80,7 @@ class SumsMissing(AdalineError, ValueError):
 
 
 class UnsafeForget(AdalineError, ValueError):
-    """Taking these rows out would leave fewer correct digits than a model may have."""
+    """These rows cannot be taken out: the model does not hold them, or too few correct digits would be left."""
 
 
 class ModelFileError(AdalineError, OSError):

@@ -87,8 +87,6 @@ def test_rows_that_are_forgotten_were_never_there(case: Case) -> None:
     model = case.fit(given)
     assert model.forget(*given[some].arguments) is model
     assert_equal_parts(case, model, case.fit(given[rest]), given.X)
-    thrice = case.fit(given.with_weight(3.0)).forget(*given.arguments, sample_weight=1.0)
-    assert_same(thrice, case.fit(given.with_weight(2.0)), given.X, rtol=1e-8)
     window = case.fit(given[:60])
     for i in range(60, 120, 10):
         window.partial_fit(*given[i : i + 10].arguments).forget(*given[i - 60 : i - 50].arguments)
@@ -102,6 +100,39 @@ def test_rows_that_are_forgotten_were_never_there(case: Case) -> None:
             np.testing.assert_array_equal(reading(few, given.X), before)
         else:
             assert_same(few, case.fit(given[:left]), given.X[:left], rtol=1e-6)
+
+
+@ADDING
+def test_rows_of_weight_zero_are_not_forgotten(case: Case) -> None:
+    given = case.rows(n=120)
+    given = given.with_weight(np.random.default_rng(4).uniform(0.5, 3.0, 120))
+    model, gone = case.fit(given), np.arange(120) % 3 == 0
+    for part in (gone & (np.arange(120) < 50), gone & (np.arange(120) >= 50)):
+        model.forget(*given.arguments, sample_weight=part * given.weight)
+    assert_equal_parts(case, model, case.fit(given[~gone]), given.X)
+    assert case.linear or model._sums.rows == 80
+
+
+@ADDING
+def test_rows_that_keep_part_of_their_weight_stay(case: Case) -> None:
+    """Their number too; but a row of some precision is one observation, of which no part is taken out."""
+    given = case.rows(n=120)
+    model, part = case.fit(given.with_weight(3.0)), given[:40]
+    if case.settings.get("weights") == "precision":
+        before = reading(model, given.X), model.summary().to_dict()
+        for rows, weight in ((given, 1.0), (given, 3e-9), (part, 1.0), (given[:1], 2.0)):
+            with pytest.raises(UnsafeForget, match="forgotten with its whole weight"):
+                model.forget(*rows.arguments, sample_weight=weight)
+        np.testing.assert_array_equal(reading(model, given.X), before[0])
+        assert model.summary().to_dict() == before[1]
+        assert_equal_parts(case, model.forget(*part.arguments, sample_weight=3.0), case.fit(given[40:]), given.X)
+        return
+    assert_equal_parts(case, model.forget(*given.arguments), case.fit(given.with_weight(2.0)), given.X)
+    assert case.linear or model._sums.rows == 120
+    for _ in range(2):
+        model.forget(*part.arguments)
+    assert_same(model.forget(*given[40:].arguments), case.fit(given[40:]), given.X, rtol=1e-8)
+    assert model._sums.rows > 0 or not hasattr(model, "_sums")
 
 
 @ADDING

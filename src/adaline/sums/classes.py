@@ -81,10 +81,10 @@ class ClassMoments(Sum):
         for mine, theirs in zip(self.parts, other.parts, strict=True):
             mine.merge(theirs)
 
-    def subtract(self, other: Self) -> None:
-        """Take out rows that were taken in before, class by class."""
-        for mine, theirs in zip(self.parts, other.parts, strict=True):
-            mine.subtract(theirs)
+    def subtract(self, other: Self, weighted_rows: list[int] | None = None) -> None:
+        """Take out rows that were taken in before, class by class; `weighted_rows` have a weight above zero, or all."""
+        for mine, theirs, rows in zip(self.parts, other.parts, weighted_rows or [None] * len(self.parts), strict=True):
+            mine.subtract(theirs, rows)
 
     def copy(self) -> ClassMoments:
         """Return an independent copy."""

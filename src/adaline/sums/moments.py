@@ -78,7 +78,7 @@ class Moments(Sum):
 
     @property
     def rows(self) -> int:
-        """Number of rows taken in."""
+        """Number of rows taken in, of any weight, less those taken out."""
         return int(self.buffer[0])
 
     @property
@@ -160,12 +160,19 @@ class Moments(Sum):
         else:
             merge_reference(self, other)
 
-    def subtract(self, other: Self) -> None:
-        """Take out rows that were taken in before."""
+    def subtract(self, other: Self, weighted_rows: int | None = None) -> None:
+        """Take out rows that were taken in before; `weighted_rows` of them have a weight above zero, or all.
+
+        The number of rows that are left is right where rows are taken out with all their weight. A row stays where part
+        of its weight does, which sums do not show: the number is then too small, but never zero while there is weight.
+        """
+        rows = self.rows
         if native is not None:
             native.moments_subtract(self.buffer, other.buffer, *self.shape)
         else:
             subtract_reference(self, other)
+        left = rows - (other.rows if weighted_rows is None else weighted_rows)
+        self.buffer[0] = rows if left < 1 and self.weight > 0 else max(left, 0)
         if other.excess > self.excess:  # the few rows that are left were part of a larger block
             self.noise[:] *= other.excess
 

@@ -172,9 +172,11 @@ class WienerFilter(SignalSystem):
         check_parameters(self)
         mine = self._own_sums("forget")
         x, t, weight = self._read(X, y, sample_weight, reset=False)
-        gone = self._continued(self._recording.afresh(None), x, t, weight).total
+        recording = self._recording.afresh(None)
+        source = self._rows(recording, x, t, weight)
+        gone = recording.take(source).total
         assert gone is not None
-        left = without(mine, gone)
+        left = without(mine, gone, source)
         fit = self._solve(None, left) if left.weight > 0 else None
         outputs = [] if fit is None else [partial(output_digits, left, self.fit_intercept, fit.penalty)]
         refuse_few_digits(0.0 if fit is None else fit.solution.certificate.digits, outputs, self.dependencies_)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, LabelsLike, RowsLike, TargetsLike, WeightsLike, like_rows, to_device_of
+from adaline.arrays import Array, LabelsLike, RowsLike, TargetsLike, WeightsLike, host, like_rows, to_device_of
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, UnsafeForget, warn
@@ -26,6 +26,7 @@ from adaline.solvers.least_squares.choose import GRAM_BYTES
 from adaline.solvers.least_squares.factor import varying
 from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
+from adaline.sources.totals import weight_totals
 from adaline.sums import ClassMoments, Moments
 from adaline.systems.families.folds import FoldedRows, Unions, once, sum_folds
 from adaline.systems.families.supervised import LinearClassifier
@@ -116,15 +117,18 @@ class ClosedFormClassifier(LinearClassifier):
 
     @transaction
     def forget(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
-        """Take rows back out, as if they had never been fitted; refused where too few digits would be left."""
+        """Take rows back out, as if they had never been fitted; refused where too few digits would be left.
+
+        A weight takes out as many of the row's copies.
+        """
         meter = Meter(X)
         check_is_fitted(self, "classes_")
         source = self._open(X, y, sample_weight, reset=False).encoded(self.classes_)
         gone = self._collect(source, len(self.classes_))
-        if (gone.weights > self._sums.weights * (1 + 1e-12)).any() or gone.rows > self._sums.rows:
+        if (gone.weights > self._sums.weights * (1 + 1e-12)).any():
             raise UnsafeForget("cannot forget rows that were not fitted: the model holds fewer rows of their class")
         self._sums = self._sums.copy()
-        self._sums.subtract(gone)
+        self._sums.subtract(gone, self._weighted_rows(source))
         if not self._sums.weights.any():
             raise UnsafeForget("cannot forget all rows: a model without any has no classes. Refit instead")
         self._finish(None, meter, source)
@@ -225,6 +229,14 @@ class ClosedFormClassifier(LinearClassifier):
             source.refuse_nonfinite()
         return sums.about_means()
 
+    def _weighted_rows(self, source: Source) -> list[int] | None:
+        """Return how many rows of each class have a weight above zero; None where all have."""
+        weight = source.read_weights()
+        if weight is None:
+            return None
+        codes = host(source.read_targets())[host(weight) > 0, 0]
+        return list(np.bincount(codes.astype(np.intp), minlength=len(self.classes_)))
+
     def _arranged(self, classes: Labels, union: Labels) -> ClassMoments:
         return self._sums.copy().arranged([int(i) for i in np.searchsorted(union, classes)], len(union))
 
@@ -288,15 +300,15 @@ class ClosedFormClassifier(LinearClassifier):
         self.coef_, self.intercept_ = coef, constant
 
 
-def without(mine: Moments, gone: Moments) -> Moments:
-    """Return the moments with rows taken out; refuse more rows or weight than they hold."""
-    if gone.rows > mine.rows or gone.weight > mine.weight * (1 + 1e-12):
+def without(mine: Moments, gone: Moments, source: Source) -> Moments:
+    """Return the moments without those of the rows of a source; refuse more weight than they hold."""
+    if gone.weight > mine.weight * (1 + 1e-12):
         raise UnsafeForget(
             f"cannot forget {counted(gone.rows)} of weight {gone.weight:g}: the model holds {counted(mine.rows)} of "
             f"weight {mine.weight:g}. Forget only rows that were fitted."
         )
     left = mine.copy()
-    left.subtract(gone)
+    left.subtract(gone, weight_totals(source).rows)
     return left
 
 

@@ -167,13 +167,19 @@ class LinearSystem(LinearRegressor):
 
     @transaction
     def forget(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
-        """Take rows back out, as if they had never been fitted; refused where too few digits would be left."""
+        """Take rows back out, as if they had never been fitted; refused where too few digits would be left.
+
+        A weight takes out as many of the row's copies. Under weights="precision" a row is forgotten with its whole
+        weight; part of it is refused, as far as the weights that remain show it.
+        """
         meter = Meter(X)
         mine = self._own_sums("forget")
         source = self._reopen(X, y, sample_weight, "forget")
         gone = sums(source, self.fit_intercept)
-        left = without(mine, gone)
-        self._counted = self._count_with(self._count(source), -1)
+        left = without(mine, gone, source)
+        fewer = self._count_alike(self._count(source))
+        if fewer is not None and self._counted is not None:
+            self._counted = self._counted.minus(fewer, mine.weight, left.weight)
         fits = self._solve(None, left) if left.weight > 0 else ()
         each = [left] if len(fits) == 1 else [left.target(k) for k in range(len(fits))]
         digits = min((fit.solution.certificate.digits for fit in fits), default=0.0)
@@ -580,13 +586,18 @@ class LinearSystem(LinearRegressor):
     def _count(self, source: Source) -> Counted | None:
         return count(source) if self.weights == "precision" else None
 
-    def _count_with(self, other: Counted | None, sign: int = 1) -> Counted | None:
-        """Return the counts with others added or taken out."""
+    def _count_with(self, other: Counted | None) -> Counted | None:
+        """Return the counts with others added."""
+        other = self._count_alike(other)
+        return None if self._counted is None or other is None else self._counted.plus(other)
+
+    def _count_alike(self, other: Counted | None) -> Counted | None:
+        """Refuse counts of rows whose weights mean something else."""
         if (self._counted is None) != (other is None):
             raise InvalidParameter(
                 "rows fitted with weights='frequency' and with weights='precision' do not add up; refit to all of them"
             )
-        return None if self._counted is None or other is None else self._counted.plus(other, sign)
+        return other
 
     def _reopen(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, verb: str) -> Source:
         source = open_rows(self, X, y, sample_weight, reset=False).source
