@@ -110,7 +110,7 @@ def test_rows_of_weight_zero_are_not_forgotten(case: Case) -> None:
     for part in (gone & (np.arange(120) < 50), gone & (np.arange(120) >= 50)):
         model.forget(*given.arguments, sample_weight=part * given.weight)
     assert_equal_parts(case, model, case.fit(given[~gone]), given.X)
-    assert case.linear or model._sums.rows == 80
+    assert not case.classifies or model._sums.rows == 80
 
 
 @ADDING
@@ -125,14 +125,15 @@ def test_rows_that_keep_part_of_their_weight_stay(case: Case) -> None:
                 model.forget(*rows.arguments, sample_weight=weight)
         np.testing.assert_array_equal(reading(model, given.X), before[0])
         assert model.summary().to_dict() == before[1]
-        assert_equal_parts(case, model.forget(*part.arguments, sample_weight=3.0), case.fit(given[40:]), given.X)
+        thrice = case.fit(given[40:].with_weight(3.0))
+        assert_equal_parts(case, model.forget(*part.arguments, sample_weight=3.0), thrice, given.X)
         return
     assert_equal_parts(case, model.forget(*given.arguments), case.fit(given.with_weight(2.0)), given.X)
-    assert case.linear or model._sums.rows == 120
+    assert not case.classifies or model._sums.rows == 120
     for _ in range(2):
         model.forget(*part.arguments)
     assert_same(model.forget(*given[40:].arguments), case.fit(given[40:]), given.X, rtol=1e-8)
-    assert model._sums.rows > 0 or not hasattr(model, "_sums")
+    assert not case.classifies or model._sums.rows > 0
 
 
 @ADDING
