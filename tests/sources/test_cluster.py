@@ -337,6 +337,18 @@ def test_methods_of_rows_by_position_and_by_name(tmp_path: Path) -> None:
         np.testing.assert_array_equal(call(X=there), call(here))
 
 
+@pytest.mark.parametrize("loss", ["poisson", "gaussian"])
+def test_methods_of_rows_with_an_offset(loss: str, tmp_path: Path) -> None:
+    names, options = files(tmp_path, rows=240), {"target": "three", "features": FEATURES, "offset": "log(times + 1)"}
+    here, there = (open_table(names, **options, cluster=one) for one in (None, Here(2)))
+    model = GeneralizedLinear(loss=loss).fit(here)
+    for method in ("predict", "decision_function", "score"):
+        if hasattr(model, method):
+            expected = getattr(model, method)(here)
+            np.testing.assert_array_equal(getattr(model, method)(there), expected)
+            np.testing.assert_array_equal(getattr(model, method)(there, offset=None), expected)
+
+
 @pytest.mark.parametrize("target", ["text", "three"])
 def test_passes_are_counted_and_labels_take_none_of_their_own(target: str, tmp_path: Path) -> None:
     names = coded_files(tmp_path)
@@ -367,8 +379,7 @@ def test_columns_of_a_table_are_offsets_by_their_names(engine: Any, tmp_path: Pa
     model = GeneralizedLinear(loss="poisson").fit(here)
     expected = model.predict(here)
     np.testing.assert_allclose(gathered(model.predict(table), engine), expected, rtol=1e-12)
-    if not isinstance(engine, Here):
-        np.testing.assert_allclose(gathered(model.decision_function(X=table), engine), np.log(expected), atol=1e-12)
+    np.testing.assert_allclose(gathered(model.decision_function(X=table), engine), np.log(expected), atol=1e-12)
 
 
 def test_what_needs_a_number_a_row_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

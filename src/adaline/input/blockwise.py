@@ -82,6 +82,11 @@ def _named(name: str, system: AnySystem, *args: Any, **kwargs: Any) -> Any:
     return getattr(next(cls for cls in type(system).__mro__ if cls.__qualname__ == owner), own)(system, *args, **kwargs)
 
 
+def _called(name: str, system: AnySystem, *args: Any, **kwargs: Any) -> Any:
+    """Call a method of a system by its name: methods that only some models have cannot be sent to a worker."""
+    return getattr(system, name)(*args, **kwargs)
+
+
 def column_of(system: AnySystem, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return a method's values for the rows of a table on an engine as a column of that; None for other rows.
 
@@ -101,6 +106,7 @@ def column_of(system: AnySystem, name: str, args: tuple[Any, ...], kwargs: dict[
     offset = source.coding.offset
     known = any(one.get(key) is not None for one in (given, by_row) for key in BY_ROW)
     if system.__dict__.get("_with_offset") and offset is not None and not known and not source.coding.effects:
+        given.pop("offset", None)
         by_row = {"offset": offset}
     if source.coding.effects and not by_row:
         source, function = source.known_parts(), partial(_column, system, name, KNOWN, given)
@@ -129,7 +135,7 @@ def _is_by_row(given: Any, on_engine: bool) -> bool:
 
 def _column(system: AnySystem, name: str, by_row: tuple[str, ...], given: dict[str, Any], source: Source) -> Any:
     """Return a method's values for all rows of a source, those of some parts of a table."""
-    values = partial(_values, system, getattr(type(system), name), by_row, (), given)
+    values = partial(_values, system, partial(_called, name), by_row, (), given)
     return joined([value for some in source.each_block(values) for value in some])
 
 
