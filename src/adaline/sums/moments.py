@@ -300,8 +300,21 @@ def sparse_product(block: Block, exponent: Array) -> Array:
         scipy.sparse.csr_array(np.ones((block.rows, 1))),
     ]
     z: Any = scipy.sparse.hstack(parts, format="csr")
-    weighted = z if block.weight is None else scipy.sparse.diags_array(block.weight) @ z
+    weighted = z.copy()
+    if block.weight is not None:  # not by a product of matrices, which leaves out rows of weight zero that hold NaN
+        weighted.data *= np.repeat(block.weight, np.diff(z.indptr))
     return np.asarray((z.T @ weighted).toarray())
+
+
+def nothing_of(block: Block) -> Array:
+    """Return sum 0 z, (q,): zero, or NaN in columns that are not finite."""
+    none = (0.0 * host(block.t)).sum(axis=0)
+    if is_sparse(block.x):
+        own = np.zeros(block.shape.features)
+        np.add.at(own, block.x.indices, 0.0 * block.x.data)
+    else:
+        own = host(namespace(block.x).sum(0.0 * block.x, axis=0))
+    return np.concatenate([own, none])
 
 
 def fill_reference(moments: Moments, block: Block) -> None:
@@ -311,6 +324,7 @@ def fill_reference(moments: Moments, block: Block) -> None:
     weight = float(block.rows if block.weight is None else host(block.weight).sum())
     if weight == 0:
         moments.buffer[0] = block.rows
+        moments.first_hi[:] = nothing_of(block)
         return
     if is_sparse(block.x):
         shift = np.zeros(moments.columns)
