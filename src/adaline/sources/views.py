@@ -253,7 +253,7 @@ def in_memory(source: Source) -> Source:
     if source.streamed or isinstance(source, InMemory):
         return source
     out = source_of([block.gathered() for block in source.blocks()], source.names)
-    out.flat, out.coding, out.reads = source.flat, source.coding, source.reads
+    out.flat, out.coding, out.reads, out.offset = source.flat, source.coding, source.reads, source.offset
     return out
 
 
