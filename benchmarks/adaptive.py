@@ -125,7 +125,7 @@ def _endurance(settings: Settings) -> Table:
             d = np.convolve(x, np.arange(TAPS))[:size] + rng.standard_normal(size)
             model.partial_fit(x, d)
             spent += model.certificate_.seconds
-            S = model._state.covariance_root
+            S = model._adaptation.covariance_root
             values = np.linalg.svd(S, compute_uv=False)
             least = min(least, float(values[-1]) if np.isfinite(S).all() else -np.inf)
         rows.append([f"forgetting {forgetting}", seconds(spent / model.rows_seen_), f"{least:.2e}"])

@@ -28,8 +28,8 @@ def text(path: Path) -> str:
 def test_a_learner_is_in_the_file_of_its_name_with_few_classes_of_ours_behind_it(name: str) -> None:
     system = EVERY[name]
     assert system.__module__.removeprefix("adaline.systems.").replace("_", "") == name.lower()
-    stand_ins = "adaline.estimator"  # for scikit-learn's classes, which are not ours
-    assert sum(cls.__module__.startswith("adaline.") and cls.__module__ != stand_ins for cls in system.__mro__) <= 3
+    every = ("adaline.estimator", "adaline.input.columns")  # what all systems are; no reader has to open these again
+    assert sum(cls.__module__.startswith("adaline.") and cls.__module__ not in every for cls in system.__mro__) <= 3
 
 
 def test_no_two_classes_share_a_name_and_a_name_of_a_type_means_one_thing() -> None:

@@ -34,10 +34,9 @@ def has_learned(model: object) -> bool:
 
 def rows_of(model: AnyModel) -> int | None:
     """Return how many rows a model was fitted to; None where it keeps no sums."""
-    attributes = vars(model)
     if hasattr(model, "rows_seen_"):  # it goes from row to row, and keeps no sums
         return int(model.rows_seen_)
-    sums = attributes["_recording"].total if "_recording" in attributes else attributes.get("_sums")
+    sums = model._recording.total if hasattr(model, "_recording") else getattr(model, "_sums", None)
     return None if sums is None else int(sums.rows)
 
 

@@ -11,6 +11,7 @@ import pytest
 from adaline import KMeans, LinearRegression, LogisticRegression, basis
 from adaline.input.columns import InputColumns, columns_on, set_columns
 from adaline.input.open import open_labelled, open_rows, open_unlabelled, read_rows
+from adaline.state import attributes_of
 
 X = np.arange(12.0).reshape(6, 2)
 Y = np.array([0.0, 1.0, 0.0, 1.0, 1.0, 0.0])
@@ -36,9 +37,9 @@ def opened(system: Any, x: Any) -> InputColumns:
 def test_opening_rows_returns_the_columns_and_leaves_the_system_alone(cls: Any, given: str, phi: Any) -> None:
     x, wanted = INPUTS[given]
     system = cls(basis=phi)
-    before = dict(vars(system))
+    before = dict(attributes_of(system))
     columns = opened(system, x)
-    assert vars(system) == before
+    assert attributes_of(system) == before
     assert (columns.count, columns.names) == (wanted.count, wanted.names)
     assert (columns.coding is not None) == (given == "categories")
     assert (columns.width, len(columns.coefficient_names())) == ((2, 2) if phi is None else (5, 5))
@@ -50,7 +51,7 @@ def test_opening_rows_returns_the_columns_and_leaves_the_system_alone(cls: Any, 
 def test_what_the_new_columns_do_not_have_is_removed() -> None:
     model = LinearRegression(basis=basis.Polynomial(degree=2))
     set_columns(model, opened(model, FRAME))
-    assert {"feature_names_in_", "coding_", "basis_"} <= vars(model).keys()
+    assert {"feature_names_in_", "coding_", "basis_"} <= attributes_of(model).keys()
     set_columns(model, InputColumns(3))
-    assert not {"feature_names_in_", "coding_", "basis_"} & vars(model).keys()
+    assert not {"feature_names_in_", "coding_", "basis_"} & attributes_of(model).keys()
     assert columns_on(model) == InputColumns(3)

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from adaline import FisherDiscriminant, LinearRegression, Ridge
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, NotFittedError, UnsafeForget
+from adaline.state import attributes_of
 from tests.cases import Case, Given, assert_same, cases, reading
 
 ADDING = cases(lambda case: case.adds, law="parts")
@@ -162,7 +163,7 @@ def test_what_does_not_fit_the_model_is_refused_and_leaves_it(case: Case) -> Non
         new = case.make()
         with pytest.raises(NotFittedError, match="not fitted yet"):
             getattr(new, method)(*((model,) if method == "merge" else given.arguments))
-        assert not [name for name in vars(new) if name.endswith("_")]
+        assert not [name for name in attributes_of(new) if name.endswith("_")]
     if not {"basis", "init"} & {*case.settings}:
         with pytest.raises(AdalineError, match=r"different (shape|kind)|of 4 and 3 columns"):
             model.merge(case.make().fit(few.X[:, :3], few.y))

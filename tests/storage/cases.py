@@ -15,6 +15,7 @@ import pytest
 
 from adaline.basis import Basis, Fourier, Polynomial
 from adaline.results import Certificate
+from adaline.state import attributes_of
 from adaline.storage.tree import FIELDS
 from adaline.systems import (
     AdaptiveFilter,
@@ -148,7 +149,7 @@ def assert_equal(a: Any, b: Any, where: str = "model", timed: bool = True, laid:
         for i, (one, other) in enumerate(zip(a, b, strict=True)):
             assert_equal(one, other, f"{where}.{i}", timed, laid)
     elif type(a) in TYPES or isinstance(a, Basis):
-        assert_equal(vars(a), vars(b), where, timed, laid)
+        assert_equal(*(dict(sorted(attributes_of(one).items())) for one in (a, b)), where, timed, laid)
     else:
         assert a == b, where
 

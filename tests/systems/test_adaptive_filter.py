@@ -134,7 +134,7 @@ def test_rls_stays_positive_definite(forgetting: float) -> None:
     x, d = np.sin(0.2 * n) * np.where(n > 15_000, 1e-3, 1e3), np.sin(0.2 * n + 1.0)
     model = AdaptiveFilter(rule="rls", taps=8, forgetting=forgetting)
     error = model.filter(x, d).error
-    root = model._state.covariance_root
+    root = model._adaptation.covariance_root
     assert np.isfinite(root).all()
     assert np.isfinite(error).all()
     assert (np.diag(root @ root.T) > 0).all()
@@ -272,6 +272,6 @@ def test_samples_as_dicts() -> None:
     frame = pd.DataFrame(x, columns=["left", "right"])
     model, other = AdaptiveFilter(taps=3), AdaptiveFilter(taps=3).fit(frame, d)
     for row, desired in zip(frame.to_dict("records"), d, strict=True):
-        model.learn_one(dict(reversed(row.items())) if model.__dict__.get("_state") else row, desired)
+        model.learn_one(dict(reversed(row.items())) if hasattr(model, "_adaptation") else row, desired)
     np.testing.assert_array_equal(model.coef_, other.coef_)
     assert model.feature_names_in_.tolist() == ["left", "right"]

@@ -17,6 +17,7 @@ from adaline import AdalineError, Status
 from adaline.arrays import host, is_sparse
 from adaline.errors import AdalineWarning
 from adaline.losses import FAMILIES
+from adaline.state import attributes_of
 from adaline.systems import UNSUPERVISED
 from tests.cases import CASES
 from tests.systems.bad_inputs import BAD, TARGETS, WEIGHTS, Given, good
@@ -140,7 +141,7 @@ def _falsely_solved(name: str, model: Any) -> Iterator[str]:
 
 def _public_numbers(model: Any) -> Iterator[tuple[str, Any]]:
     """Yield the names and values of all floats that a fit leaves, those of the certificate and of properties too."""
-    names = [name for name in {*dir(type(model)), *vars(model)} if name.endswith("_") and name[0] != "_"]
+    names = [name for name in {*dir(type(model)), *attributes_of(model)} if name.endswith("_") and name[0] != "_"]
     found = {name: getattr(model, name, None) for name in sorted(names)}
     found |= {f"certificate_.{field}": value for field, value in vars(found["certificate_"]).items()}
     for name, value in found.items():

@@ -22,6 +22,7 @@ from adaline.cli.open import read_settings, split_call
 from adaline.construction import checks_of, configured
 from adaline.errors import AdalineError, AdalineWarning, InvalidParameter
 from adaline.peers import NOTES, OUR_NAMES, OUR_SYSTEMS
+from adaline.state import attributes_of
 from adaline.systems import SYSTEMS
 from tests.cases import EVERY, Case
 from tests.systems.own_machines import Plane
@@ -301,7 +302,9 @@ def test_a_value_that_means_nothing_is_refused_by_name(system: str, name: str) -
                 continue
             with pytest.raises(InvalidParameter, match=rf"^{name} must be .*, got "):
                 getattr(model, method)(X, y)
-            assert not [key for key in vars(model) if key.endswith("_")], "a fit that fails leaves nothing behind"
+            assert not [key for key in attributes_of(model) if key.endswith("_")], (
+                "a fit that fails leaves nothing behind"
+            )
 
 
 @pytest.mark.every

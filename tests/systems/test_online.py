@@ -22,6 +22,7 @@ from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.kernels import native
 from adaline.solvers.epochs.sweep import _settled
+from adaline.state import attributes_of
 from adaline.storage import save
 from adaline.systems import SYSTEMS, OnlineSystem
 from tests.cases import Case, cases
@@ -439,11 +440,11 @@ def test_the_sigmoidal_perceptron_has_the_exact_gradient_and_never_climbs(activa
 @SCANS
 def test_a_first_row_that_is_refused_leaves_nothing_behind(case: Case) -> None:
     model = case.make()
-    before, more = set(vars(model)), {"classes": ["a", "b"]} if case.classifies else {}
+    before, more = set(attributes_of(model)), {"classes": ["a", "b"]} if case.classifies else {}
     for bad in ([np.nan, 1.0], {"a": 1.0, "b": np.nan}):
         with pytest.raises(InvalidData, match="column"):
             model.learn_one(bad, "a" if more else 1.0, **more)
-        assert set(vars(model)) == before
+        assert set(attributes_of(model)) == before
 
 
 @SYSTEM

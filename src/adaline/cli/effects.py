@@ -47,7 +47,7 @@ def run_effects(
         note(f"averages are taken over {counted(whole)} of {total:,}, evenly spread")
     if len(frame) < whole:
         note(f"{part_of(whole - len(frame), whole)} left out: {shown_counts(problems.counts)}")
-    rows = frame.to_native() if vars(model).get("coding_") is not None else np.asarray(coding.code(frame))
+    rows = frame.to_native() if getattr(model, "coding_", None) is not None else np.asarray(coding.code(frame))
     found = effects(model, rows, at, columns, level, offset=offset)
     if as_json:
         print_json(plain(found.to_dict()))

@@ -154,7 +154,7 @@ def summary_with(
 
 def _note_amounts(model: AnyModel, opened: OpenedData) -> None:
     """Note that a classifier was given numbers that look like amounts."""
-    classes = vars(model).get("classes_", ())
+    classes = getattr(model, "classes_", ())
     if len(classes) > MOST_WHOLE_LABELS and classes.dtype.kind in "iuf":
         note(
             f"{opened.target} has {len(classes):,} different numbers, and each is treated as a class; if they are "
@@ -164,7 +164,7 @@ def _note_amounts(model: AnyModel, opened: OpenedData) -> None:
 
 def _training_accuracy(model: AnyModel, opened: OpenedData) -> dict[str, Any] | None:
     """Return the share of rows that a classifier gets right, in all and by class, among those it was fitted to."""
-    if "classes_" not in vars(model):
+    if not hasattr(model, "classes_"):
         return None
     classes = model.classes_
 

@@ -39,7 +39,9 @@ def run_merge(paths: Sequence[Path], output: Path, as_json: bool) -> None:
 
 def _check_mergeable(one: Any, other: Any, first: Path, second: Path) -> None:
     """Refuse models whose targets differ; columns are compared by the systems themselves."""
-    targets = [None if c is None else c.target for c in (vars(one).get("coding_"), vars(other).get("coding_"))]
+    targets = [
+        None if c is None else c.target for c in (getattr(one, "coding_", None), getattr(other, "coding_", None))
+    ]
     if None not in targets and targets[0] != targets[1]:
         raise InvalidData(f"cannot merge: {first} predicts {targets[0]!r} and {second} predicts {targets[1]!r}")
     if is_pipeline(one):

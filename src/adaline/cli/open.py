@@ -23,6 +23,7 @@ from adaline.comparison.open_data import DataRequest, OpenedData, open_data, ope
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fitted import AnyModel
 from adaline.input.coded import coded, coding_of
+from adaline.input.columns import set_coding
 from adaline.lazy import nw
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.coding import target_columns
@@ -124,7 +125,7 @@ def opened_pipe(data: DataLike) -> Any:
 
 def reading_for(model: AnyModel, reading: FileOptions) -> FileOptions:
     """Return how to read files for a fitted model: in the notation of its fit, unless options say otherwise."""
-    coding = vars(first_step(model)).get("coding_")
+    coding = getattr(first_step(model), "coding_", None)
     return reading if coding is None else reading.as_fitted(coding)
 
 
@@ -141,7 +142,7 @@ def sparse_rows_for(
 
 def rows_for(model: AnyModel, relation: Relation, target: str | None, weight: str | None) -> TableSource:
     """Return the rows of a table with targets for a fitted model: its own target and weights, or those named."""
-    coding = vars(model).get("coding_")
+    coding = getattr(model, "coding_", None)
     if target is None and (coding is None or coding.target is None):
         raise InvalidParameter("the model has no name for its target: name the column with --target")
     if weight is not None and target is None:
@@ -170,7 +171,7 @@ def shown_counts(counts: dict[str, int]) -> str:
 
 def readable_rows_for(model: AnyModel, relation: Relation, rows: TableSource) -> ReadableRows[Relation]:
     """Return the rows of a table with targets whose numbers and dates a fitted model can read; refuse one without."""
-    coding, classes = coding_of(model), vars(model).get("classes_")
+    coding, classes = coding_of(model), getattr(model, "classes_", None)
     if coding is None:
         return ReadableRows(relation, {}, (), relation)
     targets = rows.targets or (() if coding.target is None else targets_of(coding.target))
@@ -208,16 +209,16 @@ def dropping_gaps(model: AnyModel, strict: bool = False) -> Iterator[str]:
     A model refuses them if its own rows had none, also where `adaline fit` would have left them out. If `strict`, rows
     that it would leave out are refused.
     """
-    coding = vars(model).get("coding_")
+    coding = getattr(model, "coding_", None)
     refused = "error" if strict else "drop"
     policy = refused if coding is None or coding.missing in ("error", "drop") else coding.missing
     if coding is not None:
-        model.coding_ = replace(coding, missing=policy)
+        set_coding(model, replace(coding, missing=policy))
     try:
         yield policy
     finally:
         if coding is not None:
-            model.coding_ = replace(model.coding_, missing=coding.missing)
+            set_coding(model, replace(model.coding_, missing=coding.missing))
 
 
 def read_settings(system: str, settings: Iterable[str]) -> dict[str, Any]:

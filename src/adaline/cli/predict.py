@@ -486,8 +486,8 @@ def pipeline_columns(pipeline: Any, relation: UnalteredTable) -> tuple[Unaltered
     from adaline.storage.steps import example
 
     first, row = first_step(pipeline), example(pipeline)[0]
-    names = [str(name) for name in vars(first).get("feature_names_in_", relation.schema)]
-    if vars(first).get("coding_") is not None:
+    names = [str(name) for name in getattr(first, "feature_names_in_", relation.schema)]
+    if getattr(first, "coding_", None) is not None:
         names = list(first.coding_.needed)
     absent = [name for name in names if name not in relation.schema]
     if absent:
@@ -504,8 +504,8 @@ def pipeline_predictions(
     A pipeline is given every row, as it may handle missing values; where it refuses them, only the rows that its first
     step can code, or that have all values.
     """
-    coding = vars(first_step(pipeline)).get("coding_")
-    named = "feature_names_in_" in vars(first_step(pipeline))
+    coding = getattr(first_step(pipeline), "coding_", None)
+    named = hasattr(first_step(pipeline), "feature_names_in_")
     batches: Iterator[Any] = (
         as_table(batch) for _, run in relation.runs(list(relation.schema), "TRUE", BATCH) for batch in run()
     )
@@ -626,7 +626,7 @@ def _column(values: NDArray[Any], predicted: Mask, kind: Any) -> Any:
 
 def _kind(model: AnyModel) -> Any:
     """Return the Arrow type of predictions, whatever rows a batch has."""
-    labels = vars(last_step(model)).get("classes_")
+    labels = getattr(last_step(model), "classes_", None)
     return pa.float64() if labels is None else pa.array(labels.tolist()).type
 
 

@@ -63,9 +63,9 @@ def run_score(
     rows = _rows_to_judge(model, opened_pipe(data), reading, target, weight)
     if rows.left_out:
         note(f"{part_of(rows.left_out, len(rows.y) + rows.left_out)} left out: {shown_counts(rows.reasons)}")
-    if "classes_" in vars(model):
+    if hasattr(model, "classes_"):
         _check_labels(model.classes_, rows)
-    found = (judge_classes if "classes_" in vars(model) else judge_numbers)(model, rows)
+    found = (judge_classes if hasattr(model, "classes_") else judge_numbers)(model, rows)
     if as_json:
         print_json({"system": type(model).__name__, "rows": len(rows.y), "left_out": rows.left_out, **found})
         return
@@ -105,7 +105,7 @@ def _rows_to_judge(
         rows = sparse_rows_for(model, data, reading, target, weight)
         return RowsToJudge(rows, rows.read_targets()[:, 0], _weights(rows), ("label",), pipe_title(data))
     relation = with_notes(Relation(data, reading_for(model, reading)))
-    coding, classes = coding_of(model), vars(model).get("classes_")
+    coding, classes = coding_of(model), getattr(model, "classes_", None)
     given, unseen = rows_for(model, relation, target, weight), dict[str, list[Any]]()
     readable = readable_rows_for(model, relation, given)
     known = readable.relation

@@ -57,15 +57,15 @@ def run_summary(path: Path, as_json: bool) -> None:
 
 def described(model: AnyModel, summary: CoefficientTable | None = None) -> dict[str, Any]:
     """Return a fitted model as plain values, for JSON; with its own summary where none is given."""
-    coding = vars(model).get("coding_")
+    coding = getattr(model, "coding_", None)
     out: dict[str, Any] = {
         "system": type(model).__name__,
         "parameters": model.get_params(deep=False),
         "rows": rows_of(model),
         "target": None if coding is None else coding.target,
         "columns": list(coding.needed) if coding is not None else None,
-        "features": columns_of(model) if names_on(model) is not None or "basis_" in vars(model) else None,
-        "classes": vars(model).get("classes_"),
+        "features": columns_of(model) if names_on(model) is not None or hasattr(model, "basis_") else None,
+        "classes": getattr(model, "classes_", None),
         "intercept": getattr(model, "intercept_", None),
         "coef": getattr(model, "coef_", None),
         "certificate": vars(model.certificate_),
@@ -87,7 +87,7 @@ def explain(model: AnyModel, most: int | None = None, rest: str = "", summary: C
         summary = summary or model.summary()
         proof = certificate_shown(summary)
         _show_summary(summary, most, rest)
-    elif "classes_" in vars(model):
+    elif hasattr(model, "classes_"):
         _show_discriminants(model, most, rest)
     elif hasattr(model, "coef_"):
         _show_weights(model, most, rest)
@@ -148,7 +148,7 @@ def _show_discriminants(model: AnyModel, most: int | None, rest: str) -> None:
 
 def _show_centres(model: AnyModel, most: int | None, rest: str) -> None:
     """Print the centres of clusters or the means of densities, a row each."""
-    centres = vars(model).get("cluster_centers_", vars(model).get("means_"))
+    centres = getattr(model, "cluster_centers_", getattr(model, "means_", None))
     rows = [[str(k), *(number(float(v)) for v in row)] for k, row in enumerate(np.asarray(centres))]
     show(["", *columns_of(model)], rows[:most])
     _more(len(rows), most, rest)

@@ -101,7 +101,7 @@ def _known_rows(
     """Return the rows that a model can learn, and how many of the others there are for each reason."""
     readable = readable_rows_for(model, relation, given)
     reasons = readable.counts() if readable.problems else {}
-    coding, classes = coding_of(model), vars(model).get("classes_")
+    coding, classes = coding_of(model), getattr(model, "classes_", None)
     if coding is None or any(map(lag_of, coding.needed)):
         return readable.relation, reasons
     targets = given.targets or targets_of(coding.target or "")
@@ -122,4 +122,4 @@ def _known_rows(
 
 
 def _classes(model: AnyModel) -> list[Any]:
-    return vars(model)["classes_"].tolist() if "classes_" in vars(model) else []
+    return vars(model)["classes_"].tolist() if hasattr(model, "classes_") else []

@@ -382,7 +382,7 @@ def _pictures(found: Ranking, chosen: Result, scores: Any) -> list[Figure]:
     X, y, names = found.data.X, found.data.y, found.data.names
     numbers = len(names) == len(found.data.groups())
     out, path = [], []
-    if isinstance(vars(chosen.model).get("path_"), dict):
+    if isinstance(getattr(chosen.model, "path_", None), dict):
         path = [
             _figure("How the penalty was chosen", "Criterion along the penalty", plots.penalty_path, chosen.model),
         ]

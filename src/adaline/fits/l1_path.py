@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike
 from adaline.errors import InvalidData
-from adaline.estimator import BaseEstimator
 from adaline.fits.elastic_net.choose import refuse_rough
 from adaline.fits.elastic_net.net import NetOptions
 from adaline.fits.elastic_net.smooth import raw_weights, smooth_net
 from adaline.fits.elastic_net.squared import squared_nets
+from adaline.input.columns import System
 from adaline.input.labels import too_few_classes
 from adaline.input.open import open_labelled, open_rows
 from adaline.losses import Logistic, Loss, Softmax, Squared, loss_of
@@ -125,7 +125,7 @@ def _opened(
     X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, loss: Any
 ) -> tuple[Source, Loss, NDArray[Any] | None]:
     """Return the rows, the loss, and the labels of "logistic"."""
-    reader, chosen = BaseEstimator(), loss_of(loss, None)
+    reader, chosen = System(), loss_of(loss, None)
     refuse_rough(chosen)
     if isinstance(chosen, Logistic):
         given = open_labelled(reader, X, y, sample_weight, reset=True)

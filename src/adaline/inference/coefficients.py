@@ -115,7 +115,7 @@ def _buckets(coding: Coding) -> dict[str, list[str]]:
 
 def absorbed_effects(model: AnyModel) -> dict[str, Any]:
     """Return the effects that a fit has absorbed: for each column a frame of its levels and their values."""
-    coding = model.__dict__.get("coding_")
+    coding = getattr(model, "coding_", None)
     if coding is None or not coding.effects:
         raise AttributeError(f"this {type(model).__name__} has absorbed no effects: open_table(..., absorb=...)")
     found = {}

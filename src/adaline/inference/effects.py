@@ -282,7 +282,7 @@ def effects(
     weight = np.ones(rows.count) if sample_weight is None else read_weights(sample_weight, rows.count)
     shift = read_offset(offset, exposure, rows.count, len(known.theta))
     shift = offset_of(model, X) if shift is None else shift
-    if shift is None and model.__dict__.get("_with_offset"):
+    if shift is None and getattr(model, "_with_offset", None):
         raise InvalidParameter("this model was fitted with an offset: give that of these rows, as offset= or exposure=")
     shift = np.zeros((rows.count, 1)) if shift is None else shift.reshape(rows.count, -1)
     unknown = [name for name in columns or () if name not in rows.names]
@@ -375,8 +375,8 @@ class _Designs:
 
     def __init__(self, model: AnyModel, X: RowsLike) -> None:
         self.model = model
-        self.coding = model.__dict__.get("coding_")
-        if "absorbed_" in model.__dict__:
+        self.coding = getattr(model, "coding_", None)
+        if hasattr(model, "absorbed_"):
             raise InvalidParameter("effects on the mean are not computed where effects were absorbed: read coef_")
         if isinstance(X, Source):
             X = _read_source(coded(model, X, targets=False), self.coding is not None)
@@ -428,7 +428,7 @@ class _Designs:
     def _slope_of_index(self, j: int) -> Array:
         x = self.raw
         assert x is not None
-        if self.model.__dict__.get("basis_") is None:
+        if getattr(self.model, "basis_", None) is None:
             return np.broadcast_to(np.eye(x.shape[1])[j], x.shape)
 
         def moved(by: float) -> Array:

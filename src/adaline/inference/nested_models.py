@@ -371,7 +371,7 @@ def check_nested_columns(before: Any, after: Any) -> None:
 
 def _made_of_the_same(before: Any, after: Any, names: Sequence[str]) -> bool:
     """Whether the larger model reads all raw columns of which the smaller made these columns, by formulas."""
-    small, large = before.__dict__.get("coding_"), after.__dict__.get("coding_")
+    small, large = getattr(before, "coding_", None), getattr(after, "coding_", None)
     if small is None or large is None:
         return False
     raw = dict(zip(small.names, small.origin, strict=True))

@@ -89,7 +89,7 @@ def strengths(
         return []
     coef = _about_mean(model)
     sides = [""] if len(coef) == 1 else [str(label) for label in model.classes_]
-    if len(coef) == 1 and "classes_" in vars(model):
+    if len(coef) == 1 and hasattr(model, "classes_"):
         sides = [str(model.classes_[-1])]
     known = jackknife(coef, [_about_mean(one) for one in without]) if without else None
     return [

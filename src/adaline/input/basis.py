@@ -79,7 +79,7 @@ def check_basis(system: AnySystem) -> None:
 
 def basis_of(system: AnySystem) -> Basis | None:
     """Return the basis that a system has learned, or None."""
-    learned: Basis | None = system.__dict__.get("basis_")
+    learned: Basis | None = getattr(system, "basis_", None)
     return learned
 
 

@@ -105,7 +105,7 @@ def column_of(system: AnySystem, name: str, args: tuple[Any, ...], kwargs: dict[
     assert is_table(source)
     offset = source.coding.offset
     known = any(one.get(key) is not None for one in (given, by_row) for key in BY_ROW)
-    if system.__dict__.get("_with_offset") and offset is not None and not known and not source.coding.effects:
+    if getattr(system, "_with_offset", None) and offset is not None and not known and not source.coding.effects:
         given.pop("offset", None)
         by_row = {"offset": offset}
     if source.coding.effects and not by_row:
@@ -120,7 +120,7 @@ def as_table(system: AnySystem, X: RowsLike) -> Any:
     """Return data of Dask as a table; an array where the names of the model are those of arrays; others as they are."""
     if type(X).__module__.partition(".")[0] != "dask" or getattr(X, "ndim", 2) != 2:
         return X
-    names = system.__dict__.get("feature_names_in_")
+    names = getattr(system, "feature_names_in_", None)
     if hasattr(X, "chunks") and names is not None and [*names] != [f"x{j}" for j in range(len(names))]:
         return X
     from adaline.sources.tables.open_table import open_table  # tables are slow to import

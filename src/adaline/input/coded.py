@@ -53,7 +53,7 @@ def coded(system: AnySystem, source: Source, targets: bool = True) -> Source:
 
         coding = coding_of(system)
         if coding is not None:
-            classes = system.__dict__.get("classes_")
+            classes = getattr(system, "classes_", None)
             return coded_by(source, coding, targets, classes is not None and classes.dtype.kind in "UO")
     check_is_fitted(system, "n_features_in_")
     source.learn_coding()
@@ -79,14 +79,14 @@ def offset_of(system: AnySystem, x: AnyArray) -> Array | None:
     if isinstance(x, Source):
         given = x.read_targets()[:, x.shape.targets - x.offset :]
         return (given[:, 0] if x.offset == 1 else given) if x.offset else None
-    coding: Coding | None = system.__dict__.get("coding_")
+    coding: Coding | None = getattr(system, "coding_", None)
     frame = nw.from_native(x, pass_through=True, eager_only=True)
     return coding.read_offset(frame) if coding is not None and isinstance(frame, nw.DataFrame) else None
 
 
 def effects_on(system: AnySystem, x: AnyArray) -> Array | None:
     """Return the sum of the effects of each row, (n,), that a model has absorbed; None where it has none."""
-    coding: Coding | None = system.__dict__.get("coding_")
+    coding: Coding | None = getattr(system, "coding_", None)
     if coding is None or not coding.effects:
         return None
     found = offset_of(system, x)
@@ -98,7 +98,7 @@ def effects_on(system: AnySystem, x: AnyArray) -> Array | None:
 
 def refuse_absorbed(system: AnySystem, what: str) -> None:
     """Refuse what would need the leverages of absorbed effects."""
-    if "absorbed_" in system.__dict__:
+    if hasattr(system, "absorbed_"):
         raise InvalidParameter(
             f"no {what} where effects are absorbed: leverages of their levels are not known. Code columns of few "
             "levels by categories= instead"
@@ -108,7 +108,7 @@ def refuse_absorbed(system: AnySystem, what: str) -> None:
 def coding_of(system: AnySystem) -> Coding | None:
     """Return the coding of a fitted system; by names alone where it was fitted to numbers, None without names."""
     names = names_on(system)
-    coding: Coding | None = system.__dict__.get("coding_")
+    coding: Coding | None = getattr(system, "coding_", None)
     if coding is not None or names is None:
         return coding
     columns = [Column(str(name), "number") for name in names]
@@ -181,7 +181,7 @@ def _checked(score: float, rows: int) -> float:
 
 def streamed_score(system: AnySystem, source: Source) -> float:
     """Return the accuracy of a classifier on the rows of a coded source, R^2 of a regression, added up by blocks."""
-    labels = source.find_labels() if "classes_" in vars(system) else None
+    labels = source.find_labels() if hasattr(system, "classes_") else None
     found = _determination(system, source) if labels is None else _accuracy(system, source.encoded(labels), labels)
     return _checked(found, source.count_rows())
 

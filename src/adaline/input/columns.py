@@ -5,24 +5,32 @@ What opens rows (`input.open`) returns this record beside the source; `set_colum
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from typing import Any, NamedTuple, cast
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.basis.base import Basis
 from adaline.coding import Coding
 from adaline.coding.names import NAMED, MadeNames, NumberedNames
 from adaline.errors import InvalidData
+from adaline.estimator import BaseEstimator
 from adaline.fitted import AnySystem
 from adaline.sources import Source
 from adaline.sources.expanded import expanded
+from adaline.state import MISSING, FittedAttribute, FittedState, ShownAttribute, missing_fields, shown_by
+
+T = TypeVar("T")
 
 SHOWN_NAMES: ContextVar[tuple[str, ...] | None] = ContextVar("names", default=None)
 """The names of columns given without names, while a system is fitted inside another one, which knows them."""
-OF_COLUMNS = ("feature_names_in_", "coding_", "basis_", "_hashed", "_first_index")
-"""Attributes that hold a record of columns, beside `n_features_in_`."""
+
+
+COLUMNS = ("n_features_in_", "feature_names_in_", "coding_", "basis_")
+"""The attributes that show the columns of a fitted system to its user."""
 
 
 class InputColumns(NamedTuple):
@@ -64,6 +72,10 @@ class InputColumns(NamedTuple):
         """Return the names of the columns that the system works on, one for each coefficient."""
         return self.given_names() if self.basis is None else self.basis.names(self.given_names())
 
+    def shown_names(self) -> NDArray[np.object_] | None:
+        """Return the names of the columns as given as an array, (D,); None where they have none."""
+        return None if self.names is None else np.asarray(self.names, dtype=object)
+
     def expand(self, source: Source) -> Source:
         """Return the rows of a source, D columns, as the system works on them: phi(x) with a basis."""
         return source if self.basis is None else expanded(source, self.basis)
@@ -79,38 +91,104 @@ def first_index(names: Sequence[str] | None) -> int | None:
     return names.first if isinstance(names, NumberedNames) else None
 
 
+class ColumnAttribute(ShownAttribute[T]):
+    """An attribute that shows a part of the record of columns; absent where the record says None."""
+
+    def __init__(self, part: Callable[[InputColumns], T | None]) -> None:
+        self.part = part
+
+    def read(self, model: Any) -> Any:
+        """Return the part of the record, MISSING where there is none."""
+        columns = columns_if_any(model)
+        value = None if columns is None else self.part(columns)
+        return MISSING if value is None else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemState(FittedState):
+    """What a fit has learned of rows, and the columns that these had."""
+
+    columns: InputColumns
+
+
+class System(BaseEstimator):
+    """A learner: its parameters, and what a fit has learned, among it the columns of the input."""
+
+    learns: ClassVar[type[SystemState] | None] = None
+    _state: SystemState | None = None
+    _columns: InputColumns | None = None  # of a family that keeps what it learns in attributes of its own
+    n_features_in_ = ColumnAttribute[int](lambda columns: columns.count)
+    feature_names_in_ = ColumnAttribute[NDArray[np.object_]](lambda columns: columns.shown_names())
+    coding_ = ColumnAttribute[Coding](lambda columns: columns.coding)
+    basis_ = ColumnAttribute[Basis](lambda columns: columns.basis)
+    _hashed = ColumnAttribute[bool](lambda columns: columns.hashed or None)
+    _first_index = ColumnAttribute[int](lambda columns: columns.first)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether the model is fitted: what scikit-learn's `check_is_fitted` asks."""
+        return columns_if_any(self) is not None
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over attributes by name: those of a pickle, or of a model file, which names what is shown."""
+        own = dict(state)
+        columns = _columns_among(own)
+        if columns is not None and self.learns is None:
+            own["_columns"] = columns
+        elif columns is not None and self.learns is not None:
+            shown = {name: one.field for name, one in shown_by(type(self)).items() if isinstance(one, FittedAttribute)}
+            learned = {field: own.pop(name) for name, field in shown.items() if name in own}
+            if lacking := missing_fields(self.learns, {"columns", *learned}):
+                names = ", ".join(name for name, field in shown.items() if field in lacking)
+                raise ValueError(f"{type(self).__name__} lacks {names}")
+            own["_state"] = self.learns(columns=columns, **learned)
+        super().__setstate__(own)
+
+
+def _columns_among(attributes: dict[str, Any]) -> InputColumns | None:
+    """Take the attributes that show a record of columns out of others, and return the record; None without them."""
+    shown = {name: attributes.pop(name, None) for name in (*COLUMNS, "_hashed", "_first_index")}
+    count, names, coding, basis, hashed, first = shown.values()
+    if count is None:
+        return None
+    kept = None if names is None else tuple(map(str, names))
+    return InputColumns(count, kept, coding, basis, bool(hashed), first)
+
+
+def columns_if_any(system: AnySystem) -> InputColumns | None:
+    """Return the columns that a fit found; None before."""
+    state = system._state
+    return system._columns if state is None else state.columns
+
+
+def columns_on(system: AnySystem) -> InputColumns:
+    """Return the columns of a fitted system."""
+    columns = columns_if_any(system)
+    if columns is None:
+        raise AttributeError(f"{type(system).__name__!r} object has no attribute 'n_features_in_'")
+    if columns.names is None and (names := names_on(system)) is not None:
+        return columns._replace(names=tuple(map(str, names)))
+    return columns
+
+
 def names_on(system: AnySystem) -> Any:
     """Return the names of a fitted system's columns, (D,), or None.
 
-    A system that learns from dicts makes them when they are asked for: they are not among its attributes.
+    A system that learns from dicts makes them when they are asked for: they are not in its record of columns.
     """
     return getattr(system, "feature_names_in_", None)
 
 
-def columns_on(system: AnySystem) -> InputColumns:
-    """Return the columns that `set_columns` has put on a system."""
-    known = system.__dict__
-    names = names_on(system)
-    return InputColumns(
-        int(system.n_features_in_),
-        None if names is None else tuple(map(str, names)),
-        known.get("coding_"),
-        known.get("basis_"),
-        known.get("_hashed", False),
-        known.get("_first_index"),
-    )
-
-
 def set_columns(system: AnySystem, columns: InputColumns) -> None:
-    """Set `n_features_in_`, and the other attributes that hold a record of columns, where there are such."""
-    count, names, coding, basis, hashed, first = columns
-    system.n_features_in_ = count
-    shown = None if names is None else np.asarray(names, dtype=object)
-    for attribute, value in zip(OF_COLUMNS, (shown, coding, basis, hashed or None, first), strict=True):
-        if value is not None:
-            setattr(system, attribute, value)
-        elif attribute in system.__dict__:
-            del system.__dict__[attribute]
+    """Put a record of columns on a system, in the place of an earlier one."""
+    if system._state is None:
+        system._columns = columns
+    else:
+        system._state = replace(system._state, columns=columns)
+
+
+def set_coding(system: AnySystem, coding: Coding) -> None:
+    """Let a fitted system code the columns of tables and frames in another way."""
+    set_columns(system, columns_on(system)._replace(coding=coding))
 
 
 def check_same_columns(one: Any, other: Any) -> None:

@@ -22,6 +22,7 @@ from adaline.errors import InvalidData, InvalidType, TooLarge
 from adaline.estimator import BaseEstimator, join_if_loaded
 from adaline.locks import lock_of
 from adaline.results import Status, out_of_range
+from adaline.state import attributes_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 M = TypeVar("M")
@@ -59,9 +60,8 @@ def transaction(method: Method) -> Method:
             except MemoryError as error:
                 what = str(error) or "an allocation failed"
                 raise TooLarge(f"{type(self).__name__}: {what}. Use fewer columns, or fewer classes.") from None
+            _judge(draft)
             learned = draft.__dict__
-            _refuse_overflow(learned)
-            _admit_overflow(learned)
             _take_over(learned, before, self.__dict__.copy())
             self.__dict__ = learned
         return self if found is draft else found
@@ -90,11 +90,20 @@ def _with_state(model: M, state: dict[str, Any]) -> M:
     return out
 
 
-def _refuse_overflow(state: dict[str, Any]) -> None:
+def _judge(model: Any) -> None:
+    """Refuse what was learned where it overflows; let the certificate say it of numbers beside that."""
+    attributes = attributes_of(model)
+    _refuse_overflow(attributes)
+    proof = attributes.get("certificate_")
+    if proof is not None and proof.status is Status.SOLVED and _overflows_beside(attributes):
+        model.certificate_ = out_of_range(proof)
+
+
+def _refuse_overflow(attributes: dict[str, Any]) -> None:
     """Raise where numbers that were learned are not finite."""
     for name in REFUSED:
-        values = state.get(name)
-        if values is None or (name == "intercept_" and "classes_" in state):
+        values = attributes.get(name)
+        if values is None or (name == "intercept_" and "classes_" in attributes):
             continue  # that of a class without rows is not finite
         kind = type(values)
         on_device = kind is not np.ndarray and is_device(values)
@@ -104,15 +113,11 @@ def _refuse_overflow(state: dict[str, Any]) -> None:
             )
 
 
-def _admit_overflow(state: dict[str, Any]) -> None:
-    """Let a certificate not say solved where a public number beside what is learned is infinite."""
-    proof = state.get("certificate_")
-    if proof is None or proof.status is not Status.SOLVED:
-        return
-    for name in compress(state, map(NUMBERS.__contains__, map(type, state.values()))):
-        if name[-1] == "_" and name not in JUDGED and _infinite(state[name]):
-            state["certificate_"] = out_of_range(proof)
-            return
+def _overflows_beside(attributes: dict[str, Any]) -> bool:
+    """Whether a public number beside what is learned is infinite."""
+    kinds = map(NUMBERS.__contains__, map(type, attributes.values()))
+    public = (name for name in compress(attributes, kinds) if name[-1] == "_" and name not in JUDGED)
+    return any(_infinite(attributes[name]) for name in public)
 
 
 def _infinite(value: Any) -> bool:

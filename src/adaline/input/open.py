@@ -214,7 +214,7 @@ def read_rows(system: AnySystem, x: AnyArray) -> Any:
     if _is_plain(x) and not hasattr(system, "feature_names_in_") and x.shape[1] == system.n_features_in_:
         return x
     x, frame = _frame_of(x)
-    coding = system.__dict__.get("coding_")
+    coding = getattr(system, "coding_", None)
     if frame is not None and coding is not None:
         return coding.code(frame)
     names = names_on(system)

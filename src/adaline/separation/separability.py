@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import RowsLike, TargetsLike, WeightsLike
 from adaline.errors import InvalidData
-from adaline.estimator import BaseEstimator
+from adaline.input.columns import System
 from adaline.input.labels import too_few_classes
 from adaline.input.open import open_labelled
 from adaline.separation.budget import Budget, Undecided
@@ -237,7 +237,7 @@ def _combination(overlap: Overlap | None, contests: Contests, labels: NDArray[An
     return Combination(overlap.chosen.row[order], tuple(Fraction(shares[i], total) for i in order), rivals)
 
 
-class _SeparabilityInput(BaseEstimator):
+class _SeparabilityInput(System):
     """The estimator that rows are read for, as there is no system."""
 
 

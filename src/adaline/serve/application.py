@@ -447,7 +447,7 @@ def is_slow(model: AnyModel, request: PredictRequest) -> bool:
     """Return whether predictions take longer than the event loop may wait: intervals, bases, many rows or columns."""
     if request.interval is not None or has_basis(model):
         return True
-    classes = vars(model).get("classes_")
+    classes = getattr(model, "classes_", None)
     width = getattr(model, "n_features_in_", PRODUCTS) * (1 if classes is None else len(classes))
     return bool(len(request.rows) * width > PRODUCTS)
 

@@ -155,10 +155,15 @@ class Drift:
 
 def drift_of(model: AnyModel) -> Drift | None:
     """Return what measures drift for a model that holds the moments of its rows, of not too many columns, or None."""
-    sums = vars(model).get("_sums")
+    sums = getattr(model, "_sums", None)
     if isinstance(sums, ClassMoments):
         sums = sums.total()
-    if not isinstance(sums, Moments) or sums.shape.features > MOST_DRIFTS or "basis_" in vars(model) or not sums.weight:
+    if (
+        not isinstance(sums, Moments)
+        or sums.shape.features > MOST_DRIFTS
+        or hasattr(model, "basis_")
+        or not sums.weight
+    ):
         return None
     names = columns_of(model)
     centred, count = sums.about_mean(), len(names)

@@ -132,7 +132,7 @@ class ServedModel:
             "parameters": model.get_params(deep=False),
             "target": [one.name for one in layout.targets],
             "columns": [_column(one, means.get(one.name)) for one in layout.columns],
-            "classes": vars(model).get("classes_"),
+            "classes": getattr(model, "classes_", None),
             "rows_seen": self.rows_seen(model),
             "certificate": None if proof is None else {**vars(proof), "text": str(proof).splitlines()[0]},
             "probabilities": hasattr(model, "predict_proba"),

@@ -311,7 +311,7 @@ def _read_csv(model: AnyModel, body: bytes, limits: Limits) -> Any:
     """Return rows of CSV under a line of names; columns have the types that the model knows."""
     coding = coding_of(model)
     kinds = {} if coding is None else {column.name: _csv_type(column) for column in coding.columns}
-    classes = vars(model).get("classes_")
+    classes = getattr(model, "classes_", None)
     if coding is not None and coding.target is not None and classes is not None and classes.dtype.kind in "UO":
         kinds[coding.target] = pa.string()
     options = csv.ConvertOptions(

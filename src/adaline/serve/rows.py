@@ -118,7 +118,7 @@ class RowLayout:
     def of(cls, model: AnyModel) -> RowLayout:
         """Return what the rows of a fitted system look like."""
         check_is_fitted(model, "n_features_in_")
-        coding: Coding | None = model.__dict__.get("coding_")
+        coding: Coding | None = getattr(model, "coding_", None)
         columns = _raw_columns(coding) if coding is not None else _number_columns(model)
         weight = None if coding is None or coding.weight is None else RowColumn(coding.weight, "number")
         taken = {column.name for column in columns}
@@ -428,14 +428,14 @@ def refuse_unlearnable(model: AnyModel, decoded: DecodedRows) -> None:
 
 def has_basis(model: AnyModel) -> bool:
     """Return whether a model, or a machine within it, works on functions of its columns."""
-    return "basis_" in vars(model) or any(has_basis(one) for one in vars(model).get("estimators_", ()))
+    return hasattr(model, "basis_") or any(has_basis(one) for one in getattr(model, "estimators_", ()))
 
 
 def columns_within(model: AnyModel, x: Any) -> Iterator[Any]:
     """Yield rows as a model takes them, and as its machines do that have a basis of their own."""
     x = rows_through_basis(model, x)
     yield x
-    for machine in vars(model).get("estimators_", ()):
+    for machine in getattr(model, "estimators_", ()):
         if has_basis(machine):
             yield from columns_within(machine, x)
 

@@ -111,7 +111,7 @@ def export_onnx(model: AnyModel, path: str | os.PathLike[str], dtype: str = "flo
 
 def _refuse_texts(model: AnyModel) -> None:
     """Refuse a model of hashed columns or words; the columns of other tables are given to ONNX coded."""
-    coding = vars(model).get("coding_")
+    coding = getattr(model, "coding_", None)
     for column in () if coding is None else coding.columns:
         if column.is_category and not column.has_levels:
             raise InvalidType(
@@ -138,7 +138,7 @@ def _pipeline(graph: Graph, pipeline: Any) -> None:
     if KNOWN.get(type(last).__name__) is not type(last):
         made = matrix(graph, transformed(graph, last, columns), pipeline)
         return graph.output("transformed", made.value, made.width)
-    coding = vars(last).get("coding_")
+    coding = getattr(last, "coding_", None)
     if coding is not None and any(column.kind != "number" for column in coding.columns):
         raise InvalidType(
             f"{type(last).__name__} codes categories internally, which has no ONNX form: encode them in an earlier step"
@@ -154,11 +154,11 @@ def _signals(model: AnyModel) -> int:
 
 def _system(graph: Graph, model: AnyModel) -> None:
     """Add a fitted system, and what it says."""
-    if "absorbed_" in vars(model):
+    if hasattr(model, "absorbed_"):
         raise InvalidType(
             "this model adds effects of levels to its outputs, and the graph takes columns only: use save"
         )
-    if any(basis_of(machine) is not None for machine in (model, *vars(model).get("estimators_", ()))):
+    if any(basis_of(machine) is not None for machine in (model, *getattr(model, "estimators_", ()))):
         raise InvalidType(
             f"the basis of {type(model).__name__} has no ONNX form yet: export the system fitted to the columns of "
             "basis.transform(X), and make these columns before the graph"
@@ -325,10 +325,10 @@ def _log_joint(graph: Graph, model: GaussianClassifier) -> str:
 
 def _centre(model: AnyModel, features: int) -> Array:
     """Return the mean of the training columns, zero where the model does not know it."""
-    typical = vars(model).get("_typical")  # a row of the training data, where the mean is not known
+    typical = getattr(model, "_typical", None)  # a row of the training data, where the mean is not known
     if typical is not None:
         return np.asarray(typical)
-    sums = vars(model).get("_sums")
+    sums = getattr(model, "_sums", None)
     total = sums.total() if isinstance(sums, ClassMoments) else sums
     if not isinstance(total, Moments) or total.weight <= 0:
         return np.zeros(features)
@@ -502,7 +502,7 @@ def _log1p(graph: Graph, s: str) -> str:
 
 def _activation(model: GeneralizedLinear | ElasticNet) -> Activation:
     """Return the activation that predicts; refuse Python functions of the user's own."""
-    if model.__dict__.get("_with_offset"):
+    if getattr(model, "_with_offset", None):
         raise InvalidType("this model needs an offset for each row, and the graph takes columns only: use save")
     loss = loss_of(model.loss, getattr(model, "activation", None), getattr(model, "link", None))
     if isinstance(loss, Composed):
@@ -555,7 +555,7 @@ def filtered(graph: Graph, model: SignalSystem) -> str:
 def _level(model: SignalSystem) -> Array:
     """Return an estimate of the mean of each signal, zero where the model does not know it."""
     if isinstance(model, AdaptiveFilter):
-        return np.asarray(model._state.past.mean(axis=1))
+        return np.asarray(model._adaptation.past.mean(axis=1))
     total = model._recording.total if isinstance(model, WienerFilter) else None
     newest = np.cumsum([0, *model._line[0][:-1]])
     return np.zeros(len(newest)) if total is None else total.about_mean().first_hi[newest]

@@ -74,7 +74,7 @@ def pipeline_inputs(graph: Graph, pipeline: Pipeline) -> Pieces:
     row, used = example(pipeline)[0], _used(first_step(pipeline))
     if used == list(range(len(row))) and not any(isinstance(value, str) for value in row):
         return [Matrix(graph.take("X", len(row)), len(row))]
-    names = vars(first_step(pipeline)).get("feature_names_in_", [f"x{j}" for j in range(len(row))])
+    names = getattr(first_step(pipeline), "feature_names_in_", [f"x{j}" for j in range(len(row))])
     out: Pieces = []
     for j, value in enumerate(row):
         name = str(names[j]) or f"x{j}"

@@ -55,6 +55,7 @@ from adaline.solvers.least_squares.fit import Fit
 from adaline.solvers.smooth.likelihood import FamilyFit, LikelihoodFit
 from adaline.sources.absorbed import Absorption
 from adaline.sources.standardized import Standard
+from adaline.state import attributes_of, without
 from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS, UNSUPERVISED
 from adaline.systems.families.adaptation import VARIANTS, Adaptation
@@ -178,6 +179,9 @@ CLASSES: dict[str, type[Any]] = {cls.__name__: cls for cls in FIELDS}
 
 KNOWN: dict[str, type[Any]] = {**SYSTEMS, **UNSUPERVISED}
 
+STORED_AS = {"_adaptation": "_state"}
+"""Attributes that have another name in files."""
+
 OUTPUT = "_sklearn_output_config"  # what `set_output` of scikit-learn leaves
 STATE: dict[str, str] = {
     **dict.fromkeys(("certificate_", "_proof"), "Certificate"),
@@ -294,9 +298,7 @@ def check_model(model: AnyModel) -> None:
     check_state(model, sizes)
     if not sizes["F"]:  # a constant alone, which no array can be given to
         return
-    trial = copy.copy(model)
-    for name in ("feature_names_in_", "_names", "_with_offset", "coding_"):  # the row has no names, offset or levels
-        vars(trial).pop(name, None)
+    trial = without(model, ("feature_names_in_", "_names", "_with_offset", "coding_"))  # none of these is in the row
     bounded = isinstance(trial, GeneralizedLinear) and trial._loss().linked is not None  # the row may have no mean
     with np.errstate(all="ignore"):
         (trial._outputs if bounded else trial.predict)(np.zeros((1, sizes["F"])))
@@ -309,7 +311,8 @@ def check_state(model: AnyModel, sizes: Sizes) -> None:
     arguments = inspect.signature(cls).parameters
     for name in arguments:
         _argument(getattr(model, name))
-    state = {name: value for name, value in vars(model).items() if name not in arguments}
+    shown = attributes_of(model)
+    state = {STORED_AS.get(name, name): value for name, value in shown.items() if name not in arguments}
     _complete(model, REQUIRED)
     if more := state.keys() - STATE.keys():
         raise Misfit(f"{cls.__name__} has no {min(more)}")
@@ -335,7 +338,7 @@ def _argument(value: Any) -> None:
             else:
                 check_values(one)
                 names = inspect.signature(type(one)).parameters
-                _hold(vars(one).keys() <= {*names, OUTPUT}, f"{type(one).__name__} lacks n_features_in_")
+                _hold(attributes_of(one).keys() <= {*names, OUTPUT}, f"{type(one).__name__} lacks n_features_in_")
                 for name in names:
                     _argument(getattr(one, name))
 
@@ -388,10 +391,11 @@ def _parsed(form: str) -> tuple[Any, ...]:
 
 def _complete(model: AnyModel, names: dict[str, str]) -> None:
     """Refuse a model that lacks what its classes have."""
-    online = " online" if isinstance(model, LogisticRegression) and "_scan" in vars(model) else ""
+    online = " online" if isinstance(model, LogisticRegression) and hasattr(model, "_scan") else ""
+    shown = {STORED_AS.get(name, name) for name in attributes_of(model)}
     wanted = [names.get(base.__name__ + online, names.get(base.__name__, "")) for base in type(model).__mro__]
     for name in " ".join(wanted).split():
-        _hold(name in vars(model), f"{type(model).__name__} lacks {name}")
+        _hold(name in shown, f"{type(model).__name__} lacks {name}")
 
 
 def _require(value: Any, form: str, sizes: Sizes, where: str) -> None:
@@ -669,7 +673,7 @@ def _column(made: Column, sizes: Sizes) -> None:
 
 
 def _labels(model: AnyModel, sizes: Sizes) -> None:
-    bounded = isinstance(model, ClosedFormClassifier) or np.isfinite(vars(model).get("intercept_", 0.0)).all()
+    bounded = isinstance(model, ClosedFormClassifier) or np.isfinite(attributes_of(model).get("intercept_", 0.0)).all()
     _hold(bounded, "an intercept that is finite")
     if isinstance(model, GeneralizedLinear | LogisticRegression | OrdinalRegression):
         _likelihoods(model)
@@ -691,15 +695,15 @@ def _labels(model: AnyModel, sizes: Sizes) -> None:
 def _likelihoods(model: GeneralizedLinear | LogisticRegression | OrdinalRegression) -> None:
     """The fits are of the kind of their system: those of classes have no family, all others have one."""
     with_family = isinstance(model, GeneralizedLinear)
-    _hold(all((fit.family is not None) == with_family for fit in vars(model).get("_fits", ())), "fits of one kind")
-    if isinstance(model, LogisticRegression) and vars(model).get("_fits"):
+    _hold(all((fit.family is not None) == with_family for fit in getattr(model, "_fits", ())), "fits of one kind")
+    if isinstance(model, LogisticRegression) and getattr(model, "_fits", None):
         _same(sum(len(fit.solution.theta) for fit in model._fits), len(model.coef_), "machines of the fits")
 
 
 def _online(model: OnlineSystem, sizes: Sizes) -> None:
     _hold(isinstance(model._scan, model._rule | AdaptiveRule | CoordinateRule), "the scan of its rule")
     _same(model._result.pocket is not None, isinstance(model, Pocket), "a pocket")
-    if vars(model).get("_flat"):
+    if getattr(model, "_flat", None):
         _same(len(model._scan.theta), 1, "outputs")
 
 
@@ -707,13 +711,13 @@ def _online_classifier(model: OnlineClassifier, sizes: Sizes) -> None:
     before = model._targets
     model._take_classes(model.classes_)
     _hold(repr(before) == repr(model._targets), "targets of the classes")
-    _same(model._scan.classes, model._rule.classes or vars(model._scan).get("activation") == "softmax", "targets")
+    _same(model._scan.classes, model._rule.classes or getattr(model._scan, "activation", None) == "softmax", "targets")
     outputs = len(model.classes_) if model._scan.classes else model._class_targets(len(model.classes_)).shape[1]
     _same(len(model._scan.theta), outputs, "outputs")
 
 
 def _logistic(model: LogisticRegression) -> None:
-    if "_scan" not in vars(model):
+    if not hasattr(model, "_scan"):
         return
     targets = class_targets(model, model.classes_)
     expected = targets_by_label(model.classes_, targets, type(model).__name__)
@@ -731,19 +735,19 @@ def _closed_form(model: ClosedFormClassifier, sizes: Sizes) -> None:
     known = model._sums.weights > 0
     if known.sum() > 1:
         _complete(model, SOLVED)
-        densities = {"_densities", "_mixtures"} & vars(model).keys()
+        densities = hasattr(model, "_densities") or hasattr(model, "_mixtures")
         _hold(not isinstance(model, GaussianClassifier) or bool(densities), "GaussianClassifier lacks its densities")
-    if "intercept_" in vars(model):
+    if hasattr(model, "intercept_"):
         level = model.intercept_
         if len(level) == 1 < len(known):
             _hold(np.isfinite(level[0]) if known.all() else np.isinf(level[0]), "the intercept of two classes")
         else:
             _hold(np.isfinite(level[known]).all() and np.isneginf(level[~known]).all(), "intercepts of the classes")
     if isinstance(model, GaussianClassifier):
-        priors = vars(model).get("priors_", known / known.sum())
+        priors = getattr(model, "priors_", known / known.sum())
         right = (priors >= 0).all() and abs(priors.sum() - 1) < 1e-6 and not priors[~known].any()
         _hold(right, "priors of the classes")
-        if "_densities" in vars(model):
+        if hasattr(model, "_densities"):
             found, there = model._densities, known & (known.sum() > 1)
             _hold([factor is not None for factor in found.factors] == there.tolist(), "densities of the classes")
             _hold(np.isfinite(found.log_determinants).all(), "determinants of the classes")

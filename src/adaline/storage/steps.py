@@ -8,7 +8,6 @@ and the whole by a row that goes through all steps.
 
 from __future__ import annotations
 
-import copy
 import math
 import numbers
 import string
@@ -40,6 +39,7 @@ from adaline.basis import Basis, Custom
 from adaline.construction import check_parameters
 from adaline.errors import InvalidType
 from adaline.fitted import AnyModel
+from adaline.state import attributes_of, give_attributes, without
 from adaline.storage.pipelines import real_steps
 from adaline.storage.schema import KNOWN, OUTPUT, Misfit, check_model, check_state
 
@@ -160,7 +160,7 @@ def parts_of_step(step: AnyModel) -> tuple[dict[str, Any], dict[str, Any]]:
     Requests for metadata (`set_fit_request`) are left out: they are objects of scikit-learn.
     """
     kind: Any = type(step)
-    parameters, state = step.get_params(deep=False), {**vars(step)}
+    parameters, state = step.get_params(deep=False), attributes_of(step)
     state.pop("_metadata_request", None)
     if kind is Pipeline:
         return {}, {**state, VERSION: SKLEARN}
@@ -180,7 +180,7 @@ def step_of(cls: type[Any], parameters: dict[str, Any], state: dict[str, Any]) -
     if not parameters.keys() <= set(cls._get_param_names()):
         raise Misfit(f"{cls.__name__} has no argument {min(parameters.keys() - set(cls._get_param_names()))}")
     step = cls(**parameters)
-    vars(step).update(state)
+    give_attributes(step, state)
     return step
 
 
@@ -223,7 +223,7 @@ def _all_steps(step: Any, path: str) -> Iterator[tuple[str, Any]]:
     yield path or "Pipeline", step
     inner = step.steps if type(step) is Pipeline else []
     if type(step) is ColumnTransformer:
-        inner = [*step.transformers, *vars(step).get("transformers_", ()), ("remainder", step.remainder)]
+        inner = [*step.transformers, *getattr(step, "transformers_", ()), ("remainder", step.remainder)]
     for name, one, *_ in inner:
         if one is not None and not (isinstance(one, str) and one in PLACEHOLDERS):
             yield from _all_steps(one, f"{path}.{name}" if path else str(name))
@@ -251,12 +251,12 @@ def _check_columns(pipeline: Pipeline) -> None:
     total = given = 0  # to the steps; to the parts of ColumnTransformers
     for _, step in _all_steps(pipeline, ""):
         _hold(hasattr(step, "__dict__"), f"a step of type {type(step).__name__} is not supported")
-        columns = 0 if KNOWN.get(type(step).__name__) is type(step) else vars(step).get("n_features_in_", 0)
+        columns = 0 if KNOWN.get(type(step).__name__) is type(step) else attributes_of(step).get("n_features_in_", 0)
         _hold(type(columns) is int and columns >= 0, f"{type(step).__name__} is not fitted to a number of columns")
         total += columns
         _hold(total <= MOST_COLUMNS, "too many columns")
         if type(step) is ColumnTransformer and columns:
-            for _, _, some in vars(step).get("transformers_", ()):
+            for _, _, some in getattr(step, "transformers_", ()):
                 given += len(column_indices(step, some))
                 _hold(given <= MOST_COLUMNS, "too many columns")
 
@@ -264,7 +264,7 @@ def _check_columns(pipeline: Pipeline) -> None:
 def _is_fitted(step: Any) -> bool:
     if type(step) is Pipeline:
         return any(_is_fitted(one) for one in real_steps(step))
-    return "n_features_in_" in vars(step)
+    return hasattr(step, "n_features_in_")
 
 
 def _check(step: Any, fitted: bool = True) -> None:
@@ -276,7 +276,7 @@ def _check(step: Any, fitted: bool = True) -> None:
     if system or isinstance(step, Basis):
         return check_state(step, {}) if fitted or _is_fitted(step) else check_parameters(step)
     _hold(kind in STEPS.values(), f"{kind.__name__} is no step of a pipeline")
-    config = vars(step).get(OUTPUT, {})
+    config = getattr(step, OUTPUT, {})
     _hold(type(config) is dict and config.keys() <= {"transform"}, "its output is set to something unknown")
     _hold(all(one in (None, "default", "pandas", "polars") for one in config.values()), "its output is of no library")
     if kind is Pipeline:
@@ -284,9 +284,9 @@ def _check(step: Any, fitted: bool = True) -> None:
     step._validate_params()
     ARGUMENTS.get(kind, lambda _: None)(step)
     if not fitted and not _is_fitted(step):
-        rest = vars(step).keys() - step.get_params(deep=False).keys() - {OUTPUT}
+        rest = attributes_of(step).keys() - step.get_params(deep=False).keys() - {OUTPUT}
         return _hold(not rest, f"{kind.__name__} is half fitted")
-    state = vars(step)
+    state = attributes_of(step)
     columns = state.get("n_features_in_")
     right = type(columns) is int and 0 <= columns <= MOST_COLUMNS
     _hold(right, f"{kind.__name__} is not fitted to a number of columns")
@@ -444,7 +444,8 @@ def _polynomial(step: Any) -> None:
     span = (0, top, step.interaction_only, step.include_bias)
     _hold(PolynomialFeatures._num_combinations(step.n_features_in_, *span) <= MOST_COLUMNS, "too many terms")
     again = PolynomialFeatures(**step.get_params()).fit(np.zeros((1, step.n_features_in_)))
-    vars(step).update({name: vars(again)[name] for name in DERIVED[PolynomialFeatures] if name in vars(again)})
+    derived = attributes_of(again)
+    give_attributes(step, {name: derived[name] for name in DERIVED[PolynomialFeatures] if name in derived})
 
 
 def _filled(step: Any) -> None:
@@ -493,7 +494,7 @@ def _column_transformer(step: Any) -> None:
     _hold(first <= MOST_COLUMNS, "too many columns")
     for name in (*parts, "remainder"):
         step.output_indices_.setdefault(name, slice(0, 0))
-    made = vars(step).get("_transformers_feature_names_out")
+    made = getattr(step, "_transformers_feature_names_out", None)
     _hold(made is None or (type(made) is np.ndarray and made.shape == (first,)), "names of columns")
 
 
@@ -515,7 +516,7 @@ DERIVE: dict[type[Any], Callable[[Any], None]] = {
 
 def column_indices(step: AnyModel, columns: Any) -> Sequence[int]:
     """Return the indices of the columns that a name, an index, a slice, a mask or a list picks."""
-    names = list(vars(step).get("feature_names_in_", ()))
+    names = list(getattr(step, "feature_names_in_", ()))
     every = range(step.n_features_in_)
     if isinstance(columns, str):
         return [names.index(columns)]
@@ -549,7 +550,7 @@ def columns_in(step: AnyModel) -> int:
     """Return how many columns a step takes."""
     if type(step) is Pipeline:
         return columns_in(real_steps(step)[0]) if real_steps(step) else 0
-    coding = vars(step).get("coding_")
+    coding = getattr(step, "coding_", None)
     return int(step.n_features_in_) if coding is None else len(coding.needed)
 
 
@@ -595,7 +596,7 @@ def through(step: AnyModel, rows: Anything) -> Anything:
     """Return what a step makes of rows (n, D) as an array; what a last step predicts is only tried."""
     if type(step) is Pipeline:
         for one in real_steps(step):
-            _hold(columns_in(one) == rows.shape[1] or "coding_" in vars(one), f"columns of {type(one).__name__}")
+            _hold(columns_in(one) == rows.shape[1] or hasattr(one, "coding_"), f"columns of {type(one).__name__}")
             rows = through(one, rows)
         return rows
     if type(step) is ColumnTransformer:
@@ -605,9 +606,7 @@ def through(step: AnyModel, rows: Anything) -> Anything:
             if (where := step._transformer_to_input_indices[name]) and not isinstance(one, str)
         ]
         return np.hstack(parts) if parts else rows[:, :0]
-    plain = copy.copy(step)
-    for name in ("feature_names_in_", OUTPUT):
-        vars(plain).pop(name, None)  # plain arrays, without names, go in and come out
+    plain = without(step, ("feature_names_in_", OUTPUT))  # plain arrays, without names, go in and come out
     if KNOWN.get(type(step).__name__) is type(step):
         rows = np.zeros((1, step.n_features_in_))  # a system was tried already
         if not hasattr(step, "transform"):

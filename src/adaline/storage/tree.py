@@ -26,6 +26,7 @@ the last bits of the product. A model gives the same bits after a round trip onl
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import inspect
 import json
@@ -48,8 +49,9 @@ from adaline.locks import cached_property
 from adaline.losses import LOSSES, Binomial, Composed, Linked, NegativeBinomial, Tweedie
 from adaline.results import Status
 from adaline.scans import Scan
+from adaline.state import HELD, attributes_of, give_attributes, shown_by
 from adaline.storage.pipelines import of_scikit_learn
-from adaline.storage.schema import CLASSES, FIELDS, KNOWN, OPTIONAL, PARTS, STATE
+from adaline.storage.schema import CLASSES, FIELDS, KNOWN, OPTIONAL, PARTS, STATE, STORED_AS
 
 Anything = NDArray[Any]
 
@@ -129,7 +131,8 @@ def parts_of(model: AnyModel) -> tuple[dict[str, Any], dict[str, Any]]:
         return _steps().parts_of_step(model)  # type: ignore[no-any-return]
     parameters = model.get_params(deep=False)
     left_out = {*parameters, "_metadata_request"}
-    state = {name: value for name, value in model.__getstate__().items() if name not in left_out}
+    shown = attributes_of(copy.copy(model))  # a copy, as single rows change a model in place
+    state = {STORED_AS.get(name, name): value for name, value in shown.items() if name not in left_out}
     if foreign := state.keys() - STATE.keys():
         name, owner = min(foreign), type(model).__name__
         raise InvalidType(
@@ -147,7 +150,10 @@ def system_of(cls: type[Any], parameters: dict[str, Any], state: dict[str, Any])
         return _steps().step_of(cls, parameters, state)
     if not parameters.keys() <= inspect.signature(cls).parameters.keys():
         raise ValueError("unknown parameters")
-    if not all(name.isidentifier() and not hasattr(cls, name) for name in state):
+    known = {stored: name for name, stored in STORED_AS.items()}
+    state = {known.get(name, name): value for name, value in state.items()}
+    own = shown_by(cls)
+    if not all(name.isidentifier() and name not in HELD and (name in own or not hasattr(cls, name)) for name in state):
         raise ValueError("its state names what fit does not set")
     if not isinstance(state.get("basis_"), Basis | None):
         raise ValueError("its basis is none")
@@ -394,7 +400,7 @@ class _Reader:
         fields = {name: self.read(value) for name, value in fields_of(inner, [*named]).items()}
         if cls in PARTS:
             made = object.__new__(cls)
-            vars(made).update(fields)
+            give_attributes(made, fields)
             if isinstance(made, Scan):
                 made._native = None
         else:

@@ -27,7 +27,7 @@ from adaline.fits.online import LONGEST_HISTORY, scan_certificate
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, set_columns, transaction
 from adaline.input.basis import basis_of_row, check_basis, rows_through_basis
-from adaline.input.columns import InputColumns
+from adaline.input.columns import InputColumns, names_on
 from adaline.input.open import open_rows
 from adaline.locks import lock_of
 from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Number, OneOf, UsedWith, WholeNumber, one_of
@@ -168,7 +168,7 @@ class AdaptiveFilter(SignalSystem):
     def learn_one(self, x: RowLike, y: TargetLike) -> Self:
         """Continue with one sample, a number or one for each signal (array or dict); `output_` precedes the step."""
         with lock_of(self):
-            state = self.__dict__.get("_state")
+            state = getattr(self, "_adaptation", None)
             if state is None:
                 state = self._first(x, y)
             elif self.coef_.base is not state.theta or not state.learns_at_once:  # they were loaded, or may be read
@@ -182,48 +182,52 @@ class AdaptiveFilter(SignalSystem):
 
     def predict_one(self, x: RowLike) -> TargetLike:
         """Return the output for one more sample; nothing is learned or kept. It waits for other threads that learn."""
-        check_is_fitted(self, "_state")
+        check_is_fitted(self, "_adaptation")
         with lock_of(self):
-            return self._state.output(self._sample(x))
+            return self._adaptation.output(self._sample(x))
 
     @transaction
     def reset(self) -> Self:
         """Forget all: the next samples start afresh."""
-        for name in vars(self).keys() - self.get_params().keys():
+        for name in list(self.__dict__.keys() - self.get_params().keys()):
             delattr(self, name)
         return self
 
     def __getstate__(self) -> dict[str, Any]:
         with lock_of(self):
             state = super().__getstate__()
-            if "_state" in state:  # single samples change it in place, and the weights, which are a view of it
-                state |= {"_state": self._state.copy(), "coef_": self.coef_.copy(), "_recorded": [*self._recorded]}
+            if "_adaptation" in state:  # single samples change it in place, and the weights, which are a view of it
+                state |= {
+                    "_adaptation": self._adaptation.copy(),
+                    "coef_": self.coef_.copy(),
+                    "_recorded": [*self._recorded],
+                }
             return state
 
     @property
     def rows_seen_(self) -> int:
         """Samples learned from since the start."""
-        check_is_fitted(self, "_state")
-        return self._state.count
+        check_is_fitted(self, "_adaptation")
+        return self._adaptation.count
 
     @property
     def rate_bound_(self) -> float:
         """2 / Trace[Rxx] of (5.20): about the largest rate for which "lms" is stable."""
-        check_is_fitted(self, "_state")
-        return self._state.scan.tally.bound
+        check_is_fitted(self, "_adaptation")
+        return self._adaptation.scan.tally.bound
 
     @property
     def weights_over_time_(self) -> Array:
         """The weights kept by `record`, (m, D) or (m, K, D)."""
-        check_is_fitted(self, "_state")
-        kept = np.stack(self._recorded) if self._recorded else np.zeros((0, *self._state.coef.shape))
+        check_is_fitted(self, "_adaptation")
+        kept = np.stack(self._recorded) if self._recorded else np.zeros((0, *self._adaptation.coef.shape))
         return kept[:, 0] if self._flat else kept
 
     @property
     def certificate_(self) -> Certificate:
         """What is known of the weights, at no extra pass: the errors made on the way, and whether they diverged."""
-        check_is_fitted(self, "_state")
-        state, tally = self._state, self._state.scan.tally
+        check_is_fitted(self, "_adaptation")
+        state, tally = self._adaptation, self._adaptation.scan.tally
         status = Status.DIVERGED if state.diverged else Status.SOLVED
         advice = status.advice
         if status is Status.SOLVED and state.rule in ("lms", "leaky") and state.rate > tally.bound:
@@ -238,7 +242,7 @@ class AdaptiveFilter(SignalSystem):
         """Continue with signals, or start again; return the outputs and errors of each block, (n, K)."""
         meter = Meter(X)
         check_parameters(self)
-        afresh = afresh or not hasattr(self, "_state")
+        afresh = afresh or not hasattr(self, "_adaptation")
         if not afresh:
             check_basis(self)
         targets, blocks = self._open(X, y, sample_weight, reset=afresh)
@@ -280,7 +284,7 @@ class AdaptiveFilter(SignalSystem):
 
     def _continued(self, targets: int) -> Adaptation:
         """Return a copy of the state, so that what fails changes nothing; the rule's numbers may be other ones."""
-        state, numbers = self._state, self._rule_numbers()
+        state, numbers = self._adaptation, self._rule_numbers()
         fixed = (state.rule == "rls", state.taps, state.delay, state.intercept)
         if fixed != (numbers["rule"] == "rls", self._layout(), int(self.delay), numbers["intercept"]):
             raise InvalidParameter(
@@ -332,20 +336,20 @@ class AdaptiveFilter(SignalSystem):
         """Return one sample, an array or a dict, through the basis."""
         given = x
         if isinstance(x, dict):
-            names = self.__dict__.get("feature_names_in_")
+            names = names_on(self)
             if names is None or any(name not in x for name in names):
                 raise InvalidData(f"the sample has columns {list(x)}, the filter {'none' if names is None else names}")
             given = [x[name] for name in names]
-        return given if "basis_" not in self.__dict__ else rows_through_basis(self, np.atleast_2d(given))[0]
+        return given if not hasattr(self, "basis_") else rows_through_basis(self, np.atleast_2d(given))[0]
 
     def _hold(self, state: Adaptation) -> None:
         """Keep a state, with views of its weights."""
-        self._state = state
+        self._adaptation = state
         self.coef_ = state.coef[0] if self._flat else state.coef
         self.intercept_ = float(state.theta[0, 0]) if self._flat else state.theta[:, 0].copy()
 
     def _weights(self) -> tuple[Array, Any]:
-        state = self._state
+        state = self._adaptation
         if self.coef_.base is not state.theta:  # they were set
             return super()._weights()
         still = replace(state, theta=copy_at_once(state.theta))
@@ -353,7 +357,7 @@ class AdaptiveFilter(SignalSystem):
 
     @property
     def _line(self) -> tuple[tuple[int, ...], int]:
-        return self._state.taps, self._state.delay
+        return self._adaptation.taps, self._adaptation.delay
 
     def _check_together(self) -> None:
         rule, auto = self.rule, isinstance(self.rate, str)

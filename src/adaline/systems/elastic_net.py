@@ -22,6 +22,7 @@ from adaline.fitted import AnySystem, check_is_fitted
 from adaline.input import Meter, by_blocks, set_columns, transaction
 from adaline.input.basis import columns_of
 from adaline.input.coded import effects_on, scored
+from adaline.input.columns import set_coding
 from adaline.input.labels import Labels, too_few_classes
 from adaline.input.open import open_labelled, open_rows, read_finite, refuse_overflow
 from adaline.losses import Absolute, Logistic, Loss, Quantile, Softmax, Squared, loss_of
@@ -383,7 +384,7 @@ class ElasticNet(LinearRegressor):
             from adaline.solvers.absorb.absorb import beside_effects  # tables are slow to import
 
             self.absorbed_: Absorption = source.absorption
-            self.coding_ = replace(source.coding, effects=source.fitted_effects(nets[0].theta[0]))
+            set_coding(self, replace(source.coding, effects=source.fitted_effects(nets[0].theta[0])))
             proof = beside_effects(proof, source)
         what = CONSTANT if source.absorption is None else EXPLAINED
         self.certificate_ = meter.on(without_constants(proof, constant, what), source)

@@ -51,6 +51,7 @@ from adaline.input.basis import columns_of
 from adaline.input.coded import (
     refuse_absorbed,
 )
+from adaline.input.columns import set_coding
 from adaline.input.open import open_rows, read_finite, refuse_overflow
 from adaline.links import LINK, Link, LinkName, name_of
 from adaline.losses import FAMILIES, Loss, NegativeBinomial, Offset, loss_of
@@ -420,7 +421,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             warn(f"{status}: {advice}", AdalineWarning)
         elif status in (Status.NOT_CONVERGED, Status.DIVERGED):
             warn(f"{status}: {advice}", ConvergenceWarning)
-        elif np.max(self.__dict__.get("shape_", 0.0)) > LARGEST_SHAPE:
+        elif np.max(getattr(self, "shape_", 0.0)) > LARGEST_SHAPE:
             warn(
                 "the counts vary no more than poisson counts: the shape grows without end; use loss='poisson'",
                 AdalineWarning,
@@ -446,7 +447,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
                 "effects are absorbed under loss='poisson' with its log, by solver='auto', without a penalty and with "
                 "an intercept; for the squared loss use LinearRegression"
             )
-        if "absorbed_" not in self.__dict__:
+        if not hasattr(self, "absorbed_"):
             return absorb_poisson(table)
         return absorb_poisson(table, Fitted(theta_of(self)[0], self.coding_.effects, self.absorbed_.separated))
 
@@ -455,7 +456,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         assert isinstance(source, AbsorbedSource)
         self.absorbed_: Absorption = source.absorption
         effects = source.fitted_effects(theta_of(self)[0])
-        self.coding_ = replace(source.coding, effects=effects)
+        set_coding(self, replace(source.coding, effects=effects))
         fits: list[LikelihoodFit] = self.__dict__["_fits"]
         self._fits = [with_absorbed(fit, source) for fit in fits]
         steps = source.removal.iterations
@@ -616,7 +617,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             certificate=self.certificate_,
             level=level,
             notes=[options.describe(observations(fits[0]), freedom)] if errors != "classical" else [],
-            absorbed=self.__dict__.get("absorbed_"),
+            absorbed=getattr(self, "absorbed_", None),
             errors=errors,
             freedom=freedom,
             ends=ends,
@@ -702,19 +703,19 @@ class GeneralizedLinear(NearFits, LinearRegressor):
 
     def _row_losses(self) -> list[Loss]:
         """Return the loss of the rows of each fit as they were fitted: with the shape that was found, and offsets."""
-        losses, fits = [self._loss()], self.__dict__.get("_fits") or [None]
+        losses, fits = [self._loss()], getattr(self, "_fits", None) or [None]
         if shape_of(losses[0]) == "auto":
             losses = [with_family(losses[0], NegativeBinomial(fit.family.shape)) for fit in fits]
         losses *= len(fits) // len(losses)
-        return [Offset(loss) for loss in losses] if self.__dict__.get("_with_offset") else losses
+        return [Offset(loss) for loss in losses] if getattr(self, "_with_offset", None) else losses
 
     def _same_rows(
         self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, offset: OffsetsLike, exposure: OffsetsLike
     ) -> list[Source]:
         """Return rows given again, for each fit those of its targets; refuse others than the model could have."""
         source = open_rows(self, X, y, sample_weight, reset=False, offset=offset, exposure=exposure).source
-        if bool(source.offset) != bool(self.__dict__.get("_with_offset")):
-            what = "with an offset: give it again" if self.__dict__.get("_with_offset") else "without an offset"
+        if bool(source.offset) != bool(getattr(self, "_with_offset", None)):
+            what = "with an offset: give it again" if getattr(self, "_with_offset", None) else "without an offset"
             raise InvalidParameter(f"this model was fitted {what}, as offset= or exposure=")
         given, targets = source.shape.targets - source.offset, len(self._fits)
         if given != targets and not (given == 2 and self._loss().name == "binomial"):
@@ -725,7 +726,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         """Return the fits that inference is about; refuse a loss that is no likelihood."""
         check_is_fitted(self, "certificate_")
         _has_likelihood(self)
-        fits: list[LikelihoodFit] | None = self.__dict__.get("_fits")
+        fits: list[LikelihoodFit] | None = getattr(self, "_fits", None)
         if not fits:
             raise SumsMissing("this model has no sums for inference: fit it again with the arguments that it has now")
         return fits
@@ -733,9 +734,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     def _shifted(self, X: RowsLike, offset: OffsetsLike, exposure: OffsetsLike) -> Array:
         """Return z of rows with their offsets, (n, K)."""
         self._refuse_exposure(exposure)
-        if "absorbed_" in self.__dict__ and (offset is not None or exposure is not None):
+        if hasattr(self, "absorbed_") and (offset is not None or exposure is not None):
             raise InvalidParameter("the offset of a model with absorbed effects comes with its table: give none")
-        fitted_so = bool(self.__dict__.get("_with_offset"))
+        fitted_so = bool(getattr(self, "_with_offset", None))
         return add_offset(self._outputs(X), self, X, offset, exposure, fitted_so=fitted_so)
 
     @by_blocks

@@ -106,7 +106,7 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         else:
             fit = solve_least_squares(rows, moments, self.fit_intercept, penalty)
         self._set_weights(fit.solution.theta)
-        self.rank_, before = fit.solution.certificate.rank, self.__dict__.get("dependencies_")
+        self.rank_, before = fit.solution.certificate.rank, getattr(self, "dependencies_", None)
         self.aliased_, self.dependencies_, *_ = column_notes(fit, lambda: columns_of(self))
         if source is not None or sums.rows > sums.features:
             warn_of_dependence(self.dependencies_, None if source is not None else before)

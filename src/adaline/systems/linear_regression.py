@@ -25,11 +25,11 @@ from adaline.results import Status
 from adaline.solvers.least_squares import descent
 from adaline.solvers.least_squares.choose import LeastSquaresSolver, gram_fits, is_wide, solve_least_squares, solve_wide
 from adaline.solvers.least_squares.direct import solve_sums
-from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource
+from adaline.state import FittedAttribute
 from adaline.sums import Moments
-from adaline.systems.families.linear_system import LinearSystem
+from adaline.systems.families.linear_system import LinearSystem, OpenedRegression, SolvedRegression
 from adaline.systems.families.named import named_system
 
 if TYPE_CHECKING:  # tables are slow to import
@@ -116,24 +116,29 @@ class LinearRegression(LinearSystem):
     weights: WeightKind = "frequency"
     basis: Any = None
 
+    history_ = FittedAttribute[list[Any]]()
+    n_iter_ = FittedAttribute[int]()
+
     def _check_together(self) -> None:
         if self.positive and (self.solver != "auto" or self.rank == "drop"):
             raise InvalidParameter("positive=True has a solver of its own: leave solver and rank as they are")
         if self.rank == "drop" and self.solver == "gradient":
             raise InvalidParameter("rank='drop' needs the columns to be solved for: use solver='auto'")
 
-    def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:
-        none = no_penalty(moments.shape.features)
+    def _solve(self, rows: OpenedRegression, moments: Moments) -> SolvedRegression:
+        none, source = no_penalty(moments.shape.features), rows.source
+        if self.solver == "gradient":
+            return self._descend(moments, rows.flat)
         if self.positive:
             from adaline.solvers.coordinates.positive import solve_positive  # seldom needed
 
-            return (solve_positive(moments, self.fit_intercept, none),)
-        if self.solver == "gradient":
-            return (self._descend(moments),)
-        if source is None:
-            return (solve_sums(moments, self.fit_intercept, none, self.rank == "drop"),)
-        fit = solve_least_squares(source, moments, self.fit_intercept, none, self.solver, self.rank == "drop")
-        return (self._beside_effects(fit, source),)
+            fit = solve_positive(moments, self.fit_intercept, none)
+        elif source is None:
+            fit = solve_sums(moments, self.fit_intercept, none, self.rank == "drop")
+        else:
+            fit = solve_least_squares(source, moments, self.fit_intercept, none, self.solver, self.rank == "drop")
+            fit = self._beside_effects(fit, source)
+        return SolvedRegression(fits=(fit,))
 
     def _absorb(self, table: TableSource) -> AbsorbedSource:
         """Return the rows of a table without the effects that it absorbs."""
@@ -153,25 +158,25 @@ class LinearRegression(LinearSystem):
         free = self.solver == "auto" and self.rank != "drop"
         return is_wide(source) and not self.positive and (free or not gram_fits(source))
 
-    def _solve_wide(self, source: Source) -> tuple[Fit, ...]:
+    def _solve_wide(self, rows: OpenedRegression, source: Source) -> SolvedRegression:
         if self.rank == "drop":
             raise InvalidParameter("rank='drop' works on the D x D sums, which are too large here; leave rank as it is")
         if self.solver != "auto":
             raise InvalidParameter(
                 f"solver={self.solver!r} works on the D x D sums, which are too large here; use solver='auto'"
             )
-        return (solve_wide(source, self.fit_intercept, no_penalty(source.shape.features)),)
+        fit = solve_wide(source, self.fit_intercept, no_penalty(source.shape.features))
+        return SolvedRegression(fits=(fit,))
 
-    def _descend(self, moments: Moments) -> Fit:
+    def _descend(self, moments: Moments, flat: bool) -> SolvedRegression:
         options = descent.DescentOptions(self.rate, self.init, self.tol, self.stop_error, self.epochs)
         fit, histories, bound = descent.solve_by_descent(moments, self.fit_intercept, options)
-        self.history_ = histories[0] if self._flat else histories
-        self.n_iter_ = max(len(history) for history in histories) - 1
+        steps = max(len(history) for history in histories) - 1
         status = fit.solution.certificate.status
         if status in (Status.NOT_CONVERGED, Status.DIVERGED):
             warn(
-                f"gradient descent {status} after {self.n_iter_} steps: {status.advice}. A number as rate must stay "
+                f"gradient descent {status} after {steps} steps: {status.advice}. A number as rate must stay "
                 f"below {bound:.3g} on these columns.",
                 ConvergenceWarning,
             )
-        return fit
+        return SolvedRegression(fits=(fit,), history=histories[0] if flat else histories, n_iter=steps)

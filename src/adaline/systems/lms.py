@@ -141,7 +141,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         except AttributeError:  # there is no scan, or no native one yet
             pass
         with lock_of(self):
-            if "_scan" not in self.__dict__:
+            if not hasattr(self, "_scan"):
                 self._begin(x, int(np.size(y)))
                 self._flat = np.ndim(y) == 0
             self._learn_row(x, self._target(y))

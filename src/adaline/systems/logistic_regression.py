@@ -446,14 +446,13 @@ class LogisticRegression(NearFits, LinearClassifier):
         state = {name: value for name, value in self.__dict__.items() if name not in OF_A_MAXIMUM}
         state |= {"classes_": online.classes, "_targets": online.targets, "_names": online.names}
         state |= {"_scan": online.scan, "_result": online.fitted.result}
-        if online.names is not None and state["n_features_in_"] != online.scan.features:  # some are new
-            state.pop("feature_names_in_", None)  # from now on made of `_names` when it is asked for
-            state["n_features_in_"] = online.scan.features
         self.__dict__ = state
+        if online.names is not None and self.n_features_in_ != online.scan.features:  # some are new
+            set_columns(self, InputColumns(online.scan.features))  # names are made of `_names` when they are asked for
 
     def _reading(self) -> tuple[Any, Any]:
         """Return coding and basis that a single row is read by, each or None."""
-        return self.__dict__.get("coding_"), self.__dict__.get("basis_")
+        return getattr(self, "coding_", None), getattr(self, "basis_", None)
 
     def __getattr__(self, name: str) -> Any:
         """Return what a model that learns online shows of its scan."""

@@ -111,7 +111,7 @@ class Pocket(OnlineClassifier):
     def learn_one(self, x: RowLike, y: TargetLike, classes: LabelsLike = None) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; the pocket goes by streaks."""
         with lock_of(self):
-            scan = self.__dict__.get("_scan") or self._begin_with(x, y, classes)
+            scan = getattr(self, "_scan", None) or self._begin_with(x, y, classes)
             core, best = scan._native, self._best()
             pocket = (best.theta, best.record, best.streak)  # by the longest streak, where errors are not counted
             if not (

@@ -37,9 +37,10 @@ from adaline.solvers.least_squares.ridge import PenaltyChoice, RidgeCriterion, S
 from adaline.solvers.least_squares.wide import column_scale
 from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource
+from adaline.state import FittedAttribute
 from adaline.sums import LeaveOneOut, Moments, Ridges
 from adaline.sums.moments import ROUNDING
-from adaline.systems.families.linear_system import LinearSystem
+from adaline.systems.families.linear_system import LinearSystem, OpenedRegression, SolvedRegression
 from adaline.systems.families.named import named_system
 from adaline.wording import counted
 
@@ -142,15 +143,23 @@ class Ridge(LinearSystem):
     weights: WeightKind = "frequency"
     basis: Any = None
 
-    def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:
+    penalty_ = FittedAttribute[float | Array]()
+    path_ = FittedAttribute[Any]()
+    noise_variance_ = FittedAttribute[float | Array]()
+    prior_variance_ = FittedAttribute[float | Array]()
+
+    def _solve(self, rows: OpenedRegression, moments: Moments) -> SolvedRegression:
+        source = rows.source
         unit = np.ones(moments.shape.features)
         if self._standardized():
             unit = spread_of(moments)
         if not isinstance(self.penalty, str):
             if np.ndim(self.penalty) == 0:
-                return self._known((self._one(source, moments, RidgePenalty(float(np.asarray(self.penalty)), unit)),))
+                fit = self._one(source, moments, RidgePenalty(float(np.asarray(self.penalty)), unit))
+                return self._known(rows, (fit,))
             each = self._each(moments.shape.targets)
             return self._known(
+                rows,
                 tuple(
                     self._one(
                         None if source is None else source.with_target(k),
@@ -158,23 +167,23 @@ class Ridge(LinearSystem):
                         RidgePenalty(float(each[k]), unit),
                     )
                     for k in range(len(each))
-                )
+                ),
             )
-        n = self._observations(moments.weight)
-        basis = eigenbasis(moments, unit, self.fit_intercept, n, self._counted is not None)
+        n = rows.observations(moments.weight)
+        basis = eigenbasis(moments, unit, self.fit_intercept, n, rows.counted is not None)
         held_out = self._held_out(source) if self.criterion == "folds" else None
         fits, choices = [], []
         for k in range(moments.shape.targets):
             part = moments.target(k) if moments.shape.targets > 1 else moments
-            rows = source.with_target(k) if source is not None and moments.shape.targets > 1 else source
+            own = source.with_target(k) if source is not None and moments.shape.targets > 1 else source
             if held_out is None:
-                choice = self._choose(rows, basis, k)
+                choice = self._choose(own, basis, k)
             else:
                 largest = float(basis.spectrum.d.max(initial=0.0)) or 1.0
                 choice = choose_penalty(partial(held_out.errors, [k]), largest)
-            fits.append(self._one(rows, part, RidgePenalty(choice.penalty, unit)))
+            fits.append(self._one(own, part, RidgePenalty(choice.penalty, unit)))
             choices.append(choice)
-        return self._chosen(basis.spectrum, fits, choices)
+        return self._chosen(rows, basis.spectrum, fits, choices)
 
     def _sums_suffice(self) -> bool:
         by_rows = self.criterion in ("loo", "folds") and isinstance(self.penalty, str)
@@ -203,25 +212,25 @@ class Ridge(LinearSystem):
                 "positive=True needs a number as penalty: criteria of 'auto' are those of free weights"
             )
 
-    def _solve_wide(self, source: Source) -> tuple[Fit, ...]:
+    def _solve_wide(self, rows: OpenedRegression, source: Source) -> SolvedRegression:
         unit = source.spread(self.fit_intercept) if self._standardized() else np.ones(source.shape.features)
         if not isinstance(self.penalty, str):
             if np.ndim(self.penalty) == 0:
-                return self._known(
-                    (solve_wide(source, self.fit_intercept, RidgePenalty(float(np.asarray(self.penalty)), unit)),)
-                )
+                fit = solve_wide(source, self.fit_intercept, RidgePenalty(float(np.asarray(self.penalty)), unit))
+                return self._known(rows, (fit,))
             each = enumerate(self._each(source.shape.targets))
             return self._known(
+                rows,
                 tuple(
                     solve_wide(source.with_target(k), self.fit_intercept, RidgePenalty(float(one), unit))
                     for k, one in each
-                )
+                ),
             )
         if self.criterion in ("loo", "folds"):
             raise SumsMissing(
                 f"criterion={self.criterion!r} needs the D x D sums, which are too large here; use 'gcv' or 'evidence'"
             )
-        n = self._observations(source.total_weight())
+        n = rows.observations(source.total_weight())
         if 8 * source.count_rows() ** 2 > GRAM_BYTES:
             raise InvalidParameter(
                 f"penalty='auto' needs X'X or XX', and both exceed {GRAM_BYTES >> 20} MiB here: give a number"
@@ -230,10 +239,10 @@ class Ridge(LinearSystem):
         fits, choices = [], []
         for k in range(source.shape.targets):
             choice = self._choose(None, _Basis(spectrum, None), k)
-            rows = source.with_target(k) if source.shape.targets > 1 else source
-            fits.append(solve_wide(rows, self.fit_intercept, RidgePenalty(choice.penalty, unit)))
+            own = source.with_target(k) if source.shape.targets > 1 else source
+            fits.append(solve_wide(own, self.fit_intercept, RidgePenalty(choice.penalty, unit)))
             choices.append(choice)
-        return self._chosen(spectrum, fits, choices)
+        return self._chosen(rows, spectrum, fits, choices)
 
     def _standardized(self) -> bool:
         return isinstance(self.penalty, str) if self.standardize is None else bool(self.standardize)
@@ -281,33 +290,31 @@ class Ridge(LinearSystem):
         with np.errstate(over="ignore"):
             return replace(choice, values=np.ldexp(choice.values, twice))
 
-    def _known(self, fits: tuple[Fit, ...]) -> tuple[Fit, ...]:
-        """Keep the penalties given, and the variances; `fits` are one for all targets, or one for each."""
+    def _known(self, rows: OpenedRegression, fits: tuple[Fit, ...]) -> SolvedRegression:
+        """Return fits, one for all targets or one for each, with the penalties given, and the variances."""
         given = np.asarray(self.penalty, dtype=np.float64)
-        self.penalty_: float | Array = given.copy() if given.ndim else float(given)
-        noise = [fit.rss / np.maximum(self._observations(fit.weight) - fit.trace, 1.0) for fit in fits]
+        noise = [fit.rss / np.maximum(rows.observations(fit.weight) - fit.trace, 1.0) for fit in fits]
         every = np.concatenate(noise)
-        self._set_variances(every, np.broadcast_to(given, every.shape))
-        return fits
+        variances = variances_of(every, np.broadcast_to(given, every.shape), rows.flat)
+        return SolvedRegression(fits=fits, penalty=given.copy() if given.ndim else float(given), **variances)
 
-    def _chosen(self, spectrum: Spectrum, fits: list[Fit], choices: list[PenaltyChoice]) -> tuple[Fit, ...]:
+    def _chosen(
+        self, rows: OpenedRegression, spectrum: Spectrum, fits: list[Fit], choices: list[PenaltyChoice]
+    ) -> SolvedRegression:
         penalties = np.array([choice.penalty for choice in choices])
         paths = [{"penalties": choice.penalties, "values": choice.values} for choice in choices]
-        self.penalty_ = float(penalties[0]) if self._flat else penalties
-        self.path_ = paths[0] if self._flat else paths
         if self.criterion == "evidence":
             noise = np.array([spectrum.noise(k, penalties[k : k + 1])[0] for k in range(len(penalties))])
             with np.errstate(over="ignore"):
                 noise = np.ldexp(noise, 2 * spectrum.exponent.astype(np.int64))
         else:
-            noise = np.array([f.rss[0] / max(self._observations(f.weight) - f.trace[0], 1.0) for f in fits])
-        self._set_variances(noise, penalties)
-        return tuple(fits)
-
-    def _set_variances(self, noise: Array, penalty: Array) -> None:
-        prior = np.divide(noise, penalty, out=np.full(len(noise), np.inf), where=penalty > 0)
-        self.noise_variance_ = float(noise[0]) if self._flat else noise
-        self.prior_variance_ = float(prior[0]) if self._flat else prior
+            noise = np.array([f.rss[0] / max(rows.observations(f.weight) - f.trace[0], 1.0) for f in fits])
+        return SolvedRegression(
+            fits=tuple(fits),
+            penalty=float(penalties[0]) if rows.flat else penalties,
+            path=paths[0] if rows.flat else paths,
+            **variances_of(noise, penalties, rows.flat),
+        )
 
     def _notes(self, errors: str) -> list[str]:
         where = "standardised columns" if self._standardized() else "the columns' own units"
@@ -321,6 +328,13 @@ class Ridge(LinearSystem):
             "its bias"
         )
         return [*super()._notes(errors), f"penalty {amount} on {where}{found}; {meaning}"]
+
+
+def variances_of(noise: Array, penalty: Array, flat: bool) -> dict[str, Any]:
+    """Return the variances of noise and prior of each target, (K,), by the names of the state; numbers where `flat`."""
+    prior = np.divide(noise, penalty, out=np.full(len(noise), np.inf), where=penalty > 0)
+    found = {"noise_variance": noise, "prior_variance": prior}
+    return {name: float(values[0]) if flat else values for name, values in found.items()}
 
 
 @dataclass(frozen=True)

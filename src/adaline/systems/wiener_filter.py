@@ -259,7 +259,7 @@ class WienerFilter(SignalSystem):
         """Keep the weights of a fit and what is known of them."""
         self.coef_, self.intercept_ = split_theta(fit.solution.theta, self._flat, None)
         self.certificate_ = meter.on(fit.solution.certificate, source)
-        self.rank_, before = self.certificate_.rank, self.__dict__.get("dependencies_")
+        self.rank_, before = self.certificate_.rank, getattr(self, "dependencies_", None)
         self.aliased_, self.dependencies_, *_ = column_notes(fit, self._tap_names)
         total = self._recording.total
         if total is not None and total.rows > total.shape.features:

@@ -245,7 +245,7 @@ class ClosedFormClassifier(LinearClassifier):
         every, present = self.classes_, np.flatnonzero(self._sums.weights > 0)
         if len(present) == len(every):
             proof = self._solve(source, self._sums)
-            if not np.isfinite(self.__dict__.get("intercept_", 0.0)).all():
+            if not np.isfinite(getattr(self, "intercept_", 0.0)).all():
                 raise InvalidData(
                     "intercept_ overflows float64: some columns are too large or too small. Rescale them."
                 )

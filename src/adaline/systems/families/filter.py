@@ -24,11 +24,12 @@ from adaline.arrays import (
 )
 from adaline.basis.base import BASIS
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
-from adaline.estimator import BaseEstimator, MultiOutputMixin, RegressorMixin
+from adaline.estimator import MultiOutputMixin, RegressorMixin
 from adaline.fitted import check_is_fitted
 from adaline.input import set_columns
 from adaline.input.basis import basis_of, columns_of, rows_through_basis, width_of
 from adaline.input.coded import CodedRows, coded, scored
+from adaline.input.columns import System
 from adaline.input.open import read_given, read_targets, refuse_nonfinite, refuse_overflow
 from adaline.parameters import COUNT, FLAG, NONE, AnyOf, ListOf, WholeNumber
 from adaline.sources import Source
@@ -43,7 +44,7 @@ class Filtered(NamedTuple):
     error: Array
 
 
-class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class SignalSystem(MultiOutputMixin, RegressorMixin, System):
     """A filter w'u_n + w0, u_n = [x_(n-delay), ..., x_(n-delay-taps+1)], all taps of the first signal first."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # it needs a signal, not rows
@@ -53,7 +54,6 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, BaseEstimator):
     delay: Annotated[int, WholeNumber()]
     coef_: Array
     intercept_: float | Array
-    n_features_in_: int
     _flat: bool
 
     @property

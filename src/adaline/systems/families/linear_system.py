@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, overload
 
@@ -27,10 +27,10 @@ from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.fitted import check_is_fitted
 from adaline.inference.sample import Counted, Sample, WeightKind, count
-from adaline.input import Meter, by_blocks, set_columns, transaction
+from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import check_basis, columns_of, rows_through_basis
 from adaline.input.coded import effects_on, refuse_absorbed
-from adaline.input.columns import check_same_columns
+from adaline.input.columns import InputColumns, SystemState, check_same_columns
 from adaline.input.drafts import snapshot
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
 from adaline.parameters import FLAG, LEVEL, PREDICTED_INTERVAL, PredictedInterval, one_of
@@ -48,6 +48,7 @@ from adaline.solvers.least_squares.direct import output_digits
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import ArraySource, Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
+from adaline.state import FittedAttribute, FittedState
 from adaline.sums import Moments
 from adaline.systems.families.closed_form import refuse_few_digits, without
 from adaline.systems.families.folds import FoldedRows, Unions, once, sum_folds
@@ -61,9 +62,83 @@ if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit do
     from adaline.inference.influence import CoefficientInfluence, Influence
     from adaline.inference.regression import Summary
 
-STALE = frozenset(
-    ("absorbed_", "history_", "n_iter_", "path_", "penalty_", "noise_variance_", "prior_variance_")
-)  # of an earlier fit
+
+@dataclass(frozen=True, kw_only=True)
+class SolvedRegression(FittedState):
+    """What a solver finds: fits, one for all targets or one for each, and what it notes on the way.
+
+    Parameters
+    ----------
+    fits : the solutions, with what inference needs of each.
+    history, n_iter : errors after each step, one list or one for each target, and the number of steps.
+    penalty, path : of ridge, the penalties used, and the criterion that chose them.
+    noise_variance, prior_variance : of ridge.
+    """
+
+    fits: tuple[Fit, ...]
+    history: list[Any] | None = None
+    n_iter: int | None = None
+    penalty: float | Array | None = None
+    path: Any = None
+    noise_variance: float | Array | None = None
+    prior_variance: float | Array | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeastSquaresState(SystemState, SolvedRegression):
+    """What a fit from second moments has learned.
+
+    Parameters
+    ----------
+    coef, intercept : (D,) and a number, or (K, D) and (K,).
+    rank, aliased, dependencies, estimable : of the columns, as `LinearRegression` says.
+    certificate : how good the solution is.
+    sums : the moments of all rows; None where columns are too many for them, or effects were absorbed.
+    counted : how many rows there were, where weights are precisions.
+    flat : whether the targets were one vector.
+    like : an empty array where the rows lie, on a device; None on the host.
+    absorbed : what was absorbed from the rows.
+    """
+
+    coef: Array
+    intercept: float | Array
+    rank: int
+    aliased: NDArray[np.object_] | None
+    dependencies: list[str] | None
+    estimable: NDArray[np.bool_] | None
+    certificate: Certificate
+    sums: Moments | None
+    counted: Counted | None
+    flat: bool
+    like: Any
+    absorbed: Absorption | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedRegression:
+    """The rows of a fit, as a solver takes them.
+
+    Parameters
+    ----------
+    columns : of the input.
+    source : the rows; None where only their sums are at hand.
+    flat, like, counted : as in the state.
+    """
+
+    columns: InputColumns
+    source: Source | None
+    flat: bool
+    like: Any
+    counted: Counted | None
+
+    def observations(self, weight: float) -> float:
+        """Return the number of observations that rows of this total weight are."""
+        return observations(self.counted, weight)
+
+
+def observations(counted: Counted | None, weight: float) -> float:
+    """Return the number of observations that rows of this total weight are, where they were counted or not."""
+    return weight if counted is None else float(counted.rows)
 
 
 class LinearSystem(LinearRegressor):
@@ -71,28 +146,31 @@ class LinearSystem(LinearRegressor):
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
     basis: Annotated[Any, BASIS]
-    coef_: Array
-    intercept_: float | Array
-    rank_: int
-    aliased_: NDArray[np.object_] | None
-    dependencies_: list[str] | None
-    estimable_: NDArray[np.bool_] | None
     fit_intercept: Annotated[bool, FLAG]
     weights: Annotated[WeightKind, one_of(WeightKind)]
-    n_features_in_: int
-    certificate_: Certificate
-    _fits: tuple[Fit, ...]
-    _sums: Moments | None
-    _counted: Counted | None
-    _flat: bool
-    _like: Any
+
+    learns = LeastSquaresState
+    _state: LeastSquaresState | None
+    coef_ = FittedAttribute[Array]()
+    intercept_ = FittedAttribute[float | Array]()
+    rank_ = FittedAttribute[int]()
+    aliased_ = FittedAttribute[NDArray[np.object_] | None]()
+    dependencies_ = FittedAttribute[list[str] | None]()
+    estimable_ = FittedAttribute[NDArray[np.bool_] | None]()
+    certificate_ = FittedAttribute[Certificate]()
+    absorbed_ = FittedAttribute[Absorption]()
+    _fits = FittedAttribute[tuple[Fit, ...]]()
+    _sums = FittedAttribute[Moments | None]()
+    _counted = FittedAttribute[Counted | None]()
+    _flat = FittedAttribute[bool]()
+    _like = FittedAttribute[Any]()
 
     @abstractmethod
-    def _solve(self, source: Source | None, moments: Moments) -> tuple[Fit, ...]:
+    def _solve(self, rows: OpenedRegression, moments: Moments) -> SolvedRegression:
         """Solve from sums, with the rows they came from where they are at hand."""
 
     @abstractmethod
-    def _solve_wide(self, source: Source) -> tuple[Fit, ...]:
+    def _solve_wide(self, rows: OpenedRegression, source: Source) -> SolvedRegression:
         """Solve without a D x D matrix."""
 
     @transaction
@@ -105,21 +183,16 @@ class LinearSystem(LinearRegressor):
         """
         meter = Meter(X)
         check_parameters(self)
-        for name in STALE & self.__dict__.keys():
-            del self.__dict__[name]
         source, columns = open_rows(self, X, y, sample_weight, reset=True)
-        set_columns(self, columns)
-        self._remember(source)
-        self._counted = self._count(source)
+        rows = self._opened(source, columns)
         if self._is_wide(source):
-            self._sums = None
-            self._keep(self._solve_wide(source), meter, source)
+            state = self._found(rows, self._solve_wide(rows, source), None, meter)
         else:
-            self._sums = sums(source, self.fit_intercept)
-            self._keep(self._solve(source, self._sums), meter, source)
+            total = sums(source, self.fit_intercept)
+            state = self._found(rows, self._solve(rows, total), total, meter)
         if source.absorption is not None:
-            self._take_effects(source)
-        self.certificate_ = after_one_go(self.certificate_)
+            state = with_effects(state, source)
+        self._state = replace(state, certificate=after_one_go(state.certificate))
         self._warn_of_dependence(None)
         return self
 
@@ -128,20 +201,19 @@ class LinearSystem(LinearRegressor):
         """Take in more rows: the result equals one fit on all rows, to the digits that the certificate states."""
         meter = Meter(X)
         check_parameters(self)
-        if isinstance(X, Source) and "absorbed_" not in self.__dict__ and X.absorb:
+        if isinstance(X, Source) and not hasattr(self, "absorbed_") and X.absorb:
             raise SumsMissing("effects are absorbed from all rows at once: use fit")
-        if not hasattr(self, "_fits"):
+        if self._state is None:
             source, columns = open_rows(self, X, y, sample_weight, reset=True)
-            set_columns(self, columns)
-            self._remember(source)
-            total, counted = sums(source, self.fit_intercept), self._count(source)
+            rows = self._opened(source, columns)
+            total = sums(source, self.fit_intercept)
         else:
             check_basis(self)
             source = self._reopen(X, y, sample_weight, "continue")
+            rows = self._counting(self._count_with(self._count(source)))
             total = self._own_sums("continue").copy()
-            counted = self._count_with(self._count(source))
             total.merge(sums(source, self.fit_intercept))
-        self._take(total, counted, meter, source)
+        self._take(rows, total, meter, source)
         return self
 
     @transaction
@@ -159,10 +231,9 @@ class LinearSystem(LinearRegressor):
                 f"{theirs.shape} with fit_intercept={other.fit_intercept}"
             )
         check_same_columns(self, other)
-        counted = self._count_with(other._counted)
         total = mine.copy()
         total.merge(theirs)
-        self._take(total, counted, meter, None)
+        self._take(self._counting(self._count_with(other._counted)), total, meter, None)
         return self
 
     @transaction
@@ -177,10 +248,12 @@ class LinearSystem(LinearRegressor):
         source = self._reopen(X, y, sample_weight, "forget")
         gone = sums(source, self.fit_intercept)
         left = without(mine, gone, source)
-        fewer = self._count_alike(self._count(source))
+        counted = fewer = self._count_alike(self._count(source))
         if fewer is not None and self._counted is not None:
-            self._counted = self._counted.minus(fewer, mine.weight, left.weight)
-        fits = self._solve(None, left) if left.weight > 0 else ()
+            counted = self._counted.minus(fewer, mine.weight, left.weight)
+        rows = self._counting(counted)
+        solved = self._solve(rows, left) if left.weight > 0 else None
+        fits = () if solved is None else solved.fits
         each = [left] if len(fits) == 1 else [left.target(k) for k in range(len(fits))]
         digits = min((fit.solution.certificate.digits for fit in fits), default=0.0)
         counts = [
@@ -188,8 +261,8 @@ class LinearSystem(LinearRegressor):
             for moments, fit in zip(each, fits, strict=True)
         ]
         refuse_few_digits(digits, counts, self.dependencies_)
-        self._sums = left
-        self._keep(fits, meter, source)
+        assert solved is not None  # nothing has no digits
+        self._state = self._found(rows, solved, left, meter, source)
         return self
 
     @overload
@@ -477,13 +550,11 @@ class LinearSystem(LinearRegressor):
 
     @transaction
     def _fit_sums(self, rows: FoldedRows, total: Moments, source: Source | None) -> Self:
-        meter = Meter(source)
-        set_columns(self, rows.columns)
-        self._remember(rows.source)
-        self._sums, self._counted = total, None
-        self._keep(self._solve(source, total), meter, source)
+        meter, like = Meter(source), rows.source.empty_on_device()
+        opened = OpenedRegression(columns=rows.columns, source=source, flat=rows.source.flat, like=like, counted=None)
+        self._state = self._found(opened, self._solve(opened, total), total, meter)
         if source is not None:
-            self.certificate_ = after_one_go(self.certificate_)
+            self._state = replace(self._state, certificate=after_one_go(self._state.certificate))
             self._warn_of_dependence(None)
         return self
 
@@ -532,18 +603,8 @@ class LinearSystem(LinearRegressor):
 
     def _notes(self, errors: str) -> list[str]:
         """Return lines of the summary that are about the system, not its fits."""
-        absorbed: Absorption | None = self.__dict__.get("absorbed_")
+        absorbed: Absorption | None = getattr(self, "absorbed_", None)
         return [] if absorbed is None else [absorbed.describe()]
-
-    def _take_effects(self, source: Source) -> None:
-        """Take over the effects that were absorbed from the rows; sums of these are of no use to other rows."""
-        self.absorbed_: Absorption = source.absorption
-        assert isinstance(source, AbsorbedSource)
-        effects = source.fitted_effects(self._fits[0].solution.theta[0])
-        self.coding_ = replace(source.coding, effects=effects)
-        self._sums = None
-        if self.certificate_.status is Status.NOT_CONVERGED:
-            warn(f"{Status.NOT_CONVERGED}: {self.certificate_.advice}", ConvergenceWarning)
 
     def _sources(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> list[Source]:
         """Return the rows again, for each fit those of its targets; refuse others than the model could have."""
@@ -552,7 +613,7 @@ class LinearSystem(LinearRegressor):
 
         for fit in self._fits:
             factor_of(fit)
-        if "absorbed_" in self.__dict__ and not isinstance(X, Source):
+        if hasattr(self, "absorbed_") and not isinstance(X, Source):
             raise InvalidParameter("effects were absorbed from a table: give that again, as X=open_table(...)")
         source = open_rows(self, X, y, sample_weight, reset=False).source
         targets = len(by_target(self._fits))
@@ -570,18 +631,22 @@ class LinearSystem(LinearRegressor):
             raise InvalidParameter(
                 "there are no standard errors under positive=True: its estimates are cut off at zero"
             )
-        weight, absorbed = self._fits[0].weight, self.__dict__.get("absorbed_")
+        weight, absorbed = self._fits[0].weight, getattr(self, "absorbed_", None)
         if self._counted is None:
             return Sample(weight, absorbed=absorbed)
-        return Sample(self._observations(weight), self._counted.log_weight, True, absorbed)
+        return Sample(observations(self._counted, weight), self._counted.log_weight, True, absorbed)
 
-    def _observations(self, weight: float) -> float:
-        """Return the number of observations that rows of this total weight are."""
-        return weight if self._counted is None else float(self._counted.rows)
+    def _opened(self, source: Source, columns: InputColumns) -> OpenedRegression:
+        """Return the rows of a fit that begins with them."""
+        counted, like = self._count(source), source.empty_on_device()
+        return OpenedRegression(columns=columns, source=source, flat=source.flat, like=like, counted=counted)
 
-    def _remember(self, source: Source) -> None:
-        self._flat = source.flat
-        self._like = source.empty_on_device()
+    def _counting(self, counted: Counted | None) -> OpenedRegression:
+        """Return the rows of the model with others added or taken out, of which only sums are at hand."""
+        assert self._state is not None
+        return OpenedRegression(
+            columns=self._state.columns, source=None, flat=self._flat, like=self._like, counted=counted
+        )
 
     def _count(self, source: Source) -> Counted | None:
         return count(source) if self.weights == "precision" else None
@@ -611,7 +676,7 @@ class LinearSystem(LinearRegressor):
         check_is_fitted(self, "coef_")
         if self._sums is not None and self._sums.centred != bool(self.fit_intercept):
             raise InvalidParameter(f"cannot {verb}: fit_intercept was changed since the model was fitted; refit")
-        if "absorbed_" in self.__dict__:
+        if hasattr(self, "absorbed_"):
             raise SumsMissing(f"cannot {verb}: effects were absorbed from the rows fitted; fit all rows at once")
         if self._sums is None:
             raise SumsMissing(
@@ -619,11 +684,10 @@ class LinearSystem(LinearRegressor):
             )
         return self._sums
 
-    def _take(self, total: Moments, counted: Any, meter: Meter, source: Source | None) -> None:
-        """Solve from new sums and take them over."""
-        before = self.__dict__.get("dependencies_")
-        self._sums, self._counted = total, counted
-        self._keep(self._solve(None, total), meter, source)
+    def _take(self, rows: OpenedRegression, total: Moments, meter: Meter, source: Source | None) -> None:
+        """Solve from new sums and take them over; `source` are rows that were added."""
+        before = getattr(self, "dependencies_", None)
+        self._state = self._found(rows, self._solve(replace(rows, source=None), total), total, meter, source)
         if total.rows > total.shape.features:  # with fewer rows columns depend on each other in any case
             self._warn_of_dependence(before)
 
@@ -635,14 +699,43 @@ class LinearSystem(LinearRegressor):
             left_out = "; ".join(self.dependencies_)
             warn(f"left out, as combinations of columns before them: {left_out}", AdalineWarning)
 
-    def _keep(self, fits: tuple[Fit, ...], meter: Meter, source: Source | None) -> None:
+    def _found(
+        self,
+        rows: OpenedRegression,
+        solved: SolvedRegression,
+        total: Moments | None,
+        meter: Meter,
+        read: Source | None = None,
+    ) -> LeastSquaresState:
+        """Return what was learned, from what a solver found and the sums; `read`: the rows that were read for it."""
+        fits, read = solved.fits, rows.source if read is None else read
         theta = np.concatenate([fit.solution.theta for fit in fits]) if len(fits) > 1 else fits[0].solution.theta
-        self._fits = fits
-        self.coef_, self.intercept_ = split_theta(theta, self._flat, self._like)
+        coef, intercept = split_theta(theta, rows.flat, rows.like)
         proof = combine_certificates([fit.solution.certificate for fit in fits])
-        absorbed = source is not None and source.absorption is not None
-        notes = column_notes(fits[0], lambda: columns_of(self), absorbed)
-        self.aliased_, self.dependencies_, self.estimable_, constant = notes
-        what = EXPLAINED if absorbed else CONSTANT
-        self.certificate_ = without_constants(meter.on(proof, source), constant, what)
-        self.rank_ = proof.rank
+        absorbed = read is not None and read.absorption is not None
+        notes = column_notes(fits[0], rows.columns.coefficient_names, absorbed)
+        return LeastSquaresState(
+            **solved.shallow(),
+            columns=rows.columns,
+            coef=coef,
+            intercept=intercept,
+            rank=proof.rank,
+            aliased=notes.aliased,
+            dependencies=notes.dependencies,
+            estimable=notes.estimable,
+            certificate=without_constants(meter.on(proof, read), notes.constant, EXPLAINED if absorbed else CONSTANT),
+            sums=total,
+            counted=rows.counted,
+            flat=rows.flat,
+            like=rows.like,
+        )
+
+
+def with_effects(state: LeastSquaresState, source: Source) -> LeastSquaresState:
+    """Return what was learned with the effects that were absorbed from the rows; sums of these are of no other use."""
+    assert isinstance(source, AbsorbedSource)
+    effects = source.fitted_effects(state.fits[0].solution.theta[0])
+    if state.certificate.status is Status.NOT_CONVERGED:
+        warn(f"{Status.NOT_CONVERGED}: {state.certificate.advice}", ConvergenceWarning)
+    coding = replace(source.coding, effects=effects)
+    return replace(state, columns=state.columns._replace(coding=coding), absorbed=source.absorption, sums=None)

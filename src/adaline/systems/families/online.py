@@ -21,12 +21,11 @@ from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
-from adaline.estimator import BaseEstimator
 from adaline.fits.online import LONGEST_HISTORY, OnlineResult, go_on_at, run_epochs, scan_certificate, start_scan
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, generator, set_columns, transaction
 from adaline.input.basis import basis_of_row, columns_of, given_columns, rows_through_basis, width_of
-from adaline.input.columns import InputColumns
+from adaline.input.columns import InputColumns, System
 from adaline.input.drafts import snapshot
 from adaline.input.open import read_finite, refuse_overflow
 from adaline.lazy import nw
@@ -95,7 +94,7 @@ class FittedScan(Generic[Kind]):
         return FittedScan(self.scan, whole)
 
 
-class OnlineSystem(BaseEstimator):
+class OnlineSystem(System):
     """A linear machine that learns row by row, or by batch steps, and can continue at any time.
 
     A learner names the rule of its scan (`_rule`, `_rule_options`) and whether it ends at an epoch without a mistake
@@ -118,7 +117,6 @@ class OnlineSystem(BaseEstimator):
     warm_start: Annotated[bool, FLAG]
     standardize: Annotated[bool, FLAG] = False  # an argument only of systems that work in the units of the columns
     mixing: Annotated[int | None, AnyOf(NONE, COUNT)] = None  # an argument only of systems whose parts can be averaged
-    n_features_in_: int
 
     coefficients = LinearRegressor.coefficients
 

@@ -107,7 +107,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         except AttributeError:  # there is no scan, or no native one yet
             pass
         with lock_of(self):
-            if "_scan" not in self.__dict__:
+            if not hasattr(self, "_scan"):
                 self._begin_with(x, y, classes)
             if self.class_weight is None:
                 self._learn_row(x, self._target(y))

@@ -53,7 +53,6 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
     basis: Annotated[Any, BASIS]
     system: Annotated[Any, AnyOf(NONE, Having("fit", what="a classifier for two classes"))]
     estimators_: list[Any]
-    n_features_in_: int
     rows_seen_: int
 
     @abstractmethod

@@ -6,8 +6,9 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike
-from adaline.estimator import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
+from adaline.estimator import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from adaline.input.coded import scored
+from adaline.input.columns import System
 from adaline.input.labels import Labels
 from adaline.systems.families.decisions import label_of_largest
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit do
     from adaline.inference.coefficients import Coefficients
 
 
-class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class LinearRegressor(MultiOutputMixin, RegressorMixin, System):
     """A regression that takes sparse rows too, and sources to be scored on."""
 
     def score(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> float:
@@ -49,7 +50,7 @@ class LinearRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return tags
 
 
-class LinearClassifier(ClassifierMixin, BaseEstimator):
+class LinearClassifier(ClassifierMixin, System):
     """A classifier by the largest discriminant, which takes sparse rows too, and sources to be scored on."""
 
     classes_: Labels

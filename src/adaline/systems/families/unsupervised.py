@@ -11,8 +11,8 @@ from adaline.arrays import Array, RowsLike, WeightsLike, host
 from adaline.basis.base import BASIS
 from adaline.block import Block
 from adaline.errors import InvalidParameter
-from adaline.estimator import BaseEstimator
 from adaline.input import Meter, set_columns
+from adaline.input.columns import System
 from adaline.input.open import open_unlabelled
 from adaline.parameters import COUNT, SEED, ZERO_OR_MORE
 from adaline.results import Certificate, Status
@@ -20,7 +20,7 @@ from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
 
 
-class UnsupervisedSystem(BaseEstimator):
+class UnsupervisedSystem(System):
     """A system that learns from rows without targets: opens rows, maps functions over them, certifies."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # without a target nothing can be compared
@@ -28,7 +28,6 @@ class UnsupervisedSystem(BaseEstimator):
     max_iter: Annotated[int, COUNT]
     random_state: Annotated[Any, SEED]
     basis: Annotated[Any, BASIS]
-    n_features_in_: int
     certificate_: Certificate
 
     def _open(self, X: RowsLike, sample_weight: WeightsLike, *, reset: bool) -> Source:

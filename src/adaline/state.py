@@ -1,0 +1,128 @@
+"""What a fit has learned is one frozen value, its state; the attributes of a fitted model read that value.
+
+A model is its parameters and one state. So a fit that succeeds is one assignment, a copy is another reference to the
+same state, and a model file holds the fields of the state.
+
+This is the only file that reads or changes the attributes of an object by names that are not known when it is written:
+storage, drafts and pickles go through `attributes_of`, `give_attributes` and `without`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from inspect import getattr_static
+from typing import Any, Final, Generic, Self, TypeVar, overload
+
+T = TypeVar("T")
+M = TypeVar("M")
+
+MISSING: Final = object()
+HELD = ("_state", "_columns")
+"""Where a model keeps what its attributes show."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedState:
+    """What a fit of a family of systems has learned.
+
+    Every fit learns the fields without a default. The default of the others is None: only some fits learn them, and
+    while such a field is None the model has no attribute of its name.
+    """
+
+    def shallow(self) -> dict[str, Any]:
+        """Return the fields by name, the values themselves and not copies."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+class ShownAttribute(Generic[T]):
+    """An attribute of a model that shows a part of what the model has learned; absent where that part was not."""
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self.name = name
+
+    def read(self, model: Any) -> Any:
+        """Return the value, MISSING where there is none."""
+        raise NotImplementedError
+
+    @overload
+    def __get__(self, model: None, cls: Any = None) -> Self: ...
+    @overload
+    def __get__(self, model: object, cls: Any = None) -> T: ...
+    def __get__(self, model: Any, cls: Any = None) -> Any:
+        if model is None:
+            return self
+        value = self.read(model)
+        if value is MISSING:
+            raise AttributeError(f"{type(model).__name__!r} object has no attribute {self.name!r}")
+        return value
+
+    def __set__(self, model: Any, value: T) -> None:
+        raise AttributeError(f"{self.name} of {type(model).__name__} is what fit found in its rows: fit again")
+
+
+class FittedAttribute(ShownAttribute[T]):
+    """An attribute that shows a field of the state: `coef_` and `_coef` both show the field `coef`.
+
+    It can be assigned, which replaces the state by one with the new value.
+    """
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self.name, self.field = name, name.strip("_")
+
+    def read(self, model: Any) -> Any:
+        """Return the value of the field, MISSING before a fit and where the fit did not learn it."""
+        state = model._state
+        if state is None:
+            return MISSING
+        value = getattr(state, self.field)
+        return MISSING if value is None and self.field in _learned_by_some(type(state)) else value
+
+    def __set__(self, model: Any, value: T) -> None:
+        if model._state is None:
+            raise AttributeError(f"{self.name} of {type(model).__name__} is set by fit, which comes first")
+        model._state = replace(model._state, **{self.field: value})
+
+
+@cache
+def _learned_by_some(state: type[FittedState]) -> frozenset[str]:
+    """Return the names of the fields that some fits learn and others do not."""
+    return frozenset(field.name for field in fields(state) if field.default is None)
+
+
+@cache
+def shown_by(cls: type[Any]) -> dict[str, ShownAttribute[Any]]:
+    """Return the attributes by which a class of models shows what a fit has learned, by name."""
+    found = {name: getattr_static(cls, name) for name in dir(cls)}
+    return {name: one for name, one in found.items() if isinstance(one, ShownAttribute)}
+
+
+def missing_fields(state: type[FittedState], given: Collection[str]) -> list[str]:
+    """Return the fields that every fit learns and that are not among those given."""
+    return [field.name for field in fields(state) if field.name not in given and field.default is not None]
+
+
+def attributes_of(model: object) -> dict[str, Any]:
+    """Return the attributes of an object by name: of a model its parameters, and what it shows of its state.
+
+    A copy of the dictionary is read, as another thread may add to the model.
+    """
+    own = dict(vars(model))
+    held = [own.pop(name, None) for name in HELD]
+    if held != [None, None]:
+        shown = ((name, one.read(model)) for name, one in shown_by(type(model)).items())
+        own.update((name, value) for name, value in shown if value is not MISSING)
+    return own
+
+
+def give_attributes(made: object, attributes: dict[str, Any]) -> None:
+    """Set attributes of an object by name, as they are: a constructor, or a check of values, does not run."""
+    vars(made).update(attributes)
+
+
+def without(model: M, names: Collection[str]) -> M:
+    """Return a copy of an object that has no attributes of these names."""
+    made = object.__new__(type(model))
+    made.__setstate__({name: value for name, value in attributes_of(model).items() if name not in names})  # type: ignore[attr-defined]
+    return made
