@@ -200,7 +200,7 @@ OTHER = open_table(BIRDS[["year", "body_mass_g"]], target="year")
         (LinearRegression(), {"X": OTHER}, InvalidData, "expecting 3 features"),
         (KMeans(n_clusters=2), {}, InvalidParameter, "got KMeans"),
         (RobustRegression(penalty=1.0), {}, InvalidParameter, "there are none"),
-        (HUBER, {}, InvalidParameter, "needs the likelihood"),
+        (HUBER, {}, InvalidParameter, "needs a likelihood"),
     ],
     ids=str,
 )

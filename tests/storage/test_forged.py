@@ -91,7 +91,7 @@ MISFITS: list[tuple[str, dict[str, Any], str]] = [
     ("Ridge()", {"n_features_in_": 5}, "columns: 4 and 5"),
     ("Ridge()", {"estimable_": np.ones(4)}, "estimable_ of Ridge"),
     ("Ridge()", {"_flat": 1}, "_flat of Ridge is not bool"),
-    ("Ridge()", {"_fits.0.solution.theta": np.ones((1, 4))}, "_fits of Ridge|theta of Solution"),
+    ("Ridge()", {"_fits.0.solution.theta": np.ones((1, 4))}, "_fits of Ridge|theta of Solution|of ColumnScaling"),
     ("Ridge()", {"_fits.0.factor.length": at(0, 0.0)}, "length of CholeskyFactor is not positive"),
     (
         "Ridge()",

@@ -244,7 +244,8 @@ def test_attributes_set_while_a_model_learns_stay() -> None:
         model.note, model.penalty, model.coef_ = "x", 2.0, "mine"
         return x
 
-    model = Ridge(penalty=1.0, basis=Custom(columns))
+    model = Ridge(penalty=1.0).fit(X, y)
+    model.basis = Custom(columns)
     model.fit(X, y)
     assert (model.note, model.penalty) == ("x", 2.0)
     np.testing.assert_array_equal(model.coef_, Ridge(penalty=1.0).fit(X, y).coef_)
