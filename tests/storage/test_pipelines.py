@@ -38,6 +38,7 @@ from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidT
 from adaline.storage import container, export_onnx, load, read_header, save
 from adaline.systems import (
     AdaptiveFilter,
+    CustomMachine,
     FisherDiscriminant,
     GaussianClassifier,
     LinearRegression,
@@ -47,6 +48,7 @@ from adaline.systems import (
 )
 from tests.storage.forge import Forgery, altered, with_changes
 from tests.storage.graphs import run
+from tests.systems.own_machines import Plane
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -252,6 +254,7 @@ REFUSED: list[tuple[Any, str]] = [
     (make_pipeline(StandardScaler(), PCA(2), Ridge()), r"the step pca: PCA is none of the steps .*StandardScaler"),
     (make_pipeline(StandardScaler(), Foreign()), "the step linearregression: LinearRegression is none"),
     (make_pipeline(FunctionTransformer(np.log1p), Ridge()), "functiontransformer: .* a function of yours"),
+    (make_pipeline(StandardScaler(), CustomMachine(Plane())), "custommachine: .* made of Python code.*pickle"),
     (make_pipeline(Custom(np.abs), Ridge()), "the step custom: Custom holds a function"),
     (make_pipeline(OneHotEncoder(max_categories=2), Ridge()), "infrequent categories"),
     (make_pipeline(OneHotEncoder(min_frequency=2), Ridge()), "infrequent categories"),

@@ -42,6 +42,7 @@ from adaline.fitted import AnyModel
 from adaline.state import attributes_of, give_attributes, without
 from adaline.storage.pipelines import real_steps
 from adaline.storage.schema import KNOWN, OUTPUT, Misfit, check_model, check_state
+from adaline.systems import CUSTOM
 
 MOST_COLUMNS = 10**6  # made by a step; that all steps of a file take, and all parts of its ColumnTransformers
 MOST_DEGREE, MANY = 1000, 24  # of polynomials; of degree and columns above the second there are too many terms
@@ -192,6 +193,8 @@ def refuse_unknown(pipeline: Pipeline) -> None:
         own = step.get_params(deep=False) if _is_step(step) else {}
         if kind is Custom or (kind is FunctionTransformer and (step.func, step.inverse_func) != (None, None)):
             why = f"holds a function of yours, which is code, and a model file holds none. {advice}"
+        elif CUSTOM.get(kind.__name__) is kind:
+            why = "is made of Python code, and a model file holds numbers and text, never code: pickle the pipeline"
         elif not _is_step(step):
             known = f"{', '.join(STEPS)}, bases and systems of adaline"
             why = f"is none of the steps that a model file holds: {known}. {advice}"
