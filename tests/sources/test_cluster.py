@@ -43,7 +43,7 @@ from adaline.coding import Coding
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, MissingValues, UnreadableTable
 from adaline.sources import Source
 from adaline.sources.engines import spark
-from adaline.sources.engines.base import Here
+from adaline.sources.engines.base import Here, pack
 from adaline.sources.tables import batches
 from adaline.sources.tables import source as table_module
 from adaline.sums import JointSum, Moments, RowSample, Spread
@@ -231,11 +231,15 @@ def options_of(case: str) -> tuple[Any, dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    """A cluster of two processes."""
+def client(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A cluster of two workers: processes by night, else threads of this process that send each other bytes.
+
+    Processes take as long to start as all tests of this file with threads.
+    """
     distributed = pytest.importorskip("distributed")
+    kind = {"processes": "night" in request.config.getoption("markexpr"), "protocol": "tcp"}
     with (
-        distributed.LocalCluster(n_workers=2, processes=True, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, **kind) as cluster,
         distributed.Client(cluster) as found,
     ):
         yield found
@@ -580,6 +584,10 @@ def test_functions_of_a_script_travel(client: Any, tmp_path: Path, monkeypatch: 
     main_module: dict[str, Any] = vars(sys.modules["__main__"])
     exec("def phi(x):\n    return x[:, :1] ** 2", script := {"__name__": "__main__"})
     monkeypatch.setitem(main_module, "phi", script["phi"])
+    sent = pack(script["phi"])
+    with monkeypatch.context() as elsewhere:  # in a process whose __main__ is another module
+        elsewhere.delitem(main_module, "phi")
+        assert pickle.loads(sent)(np.full((2, 3), 2.0)).tolist() == [[4.0], [4.0]]
     table = open_table(files(tmp_path), target="amount", features=FEATURES, cluster=client)
     assert LinearRegression(basis=Custom(script["phi"])).fit(table).coef_.shape == (1,)
 
