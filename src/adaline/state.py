@@ -66,7 +66,14 @@ class FittedAttribute(ShownAttribute[T]):
     """An attribute that shows a field of the state: `coef_` and `_coef` both show the field `coef`.
 
     It can be assigned, which replaces the state by one with the new value.
+
+    Parameters
+    ----------
+    or_none : whether None, in a field that only some fits learn, is a value of the attribute and not its absence.
     """
+
+    def __init__(self, or_none: bool = False) -> None:
+        self.or_none = or_none
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
         self.name, self.field = name, name.strip("_")
@@ -77,7 +84,8 @@ class FittedAttribute(ShownAttribute[T]):
         if state is None:
             return MISSING
         value = getattr(state, self.field)
-        return MISSING if value is None and self.field in _learned_by_some(type(state)) else value
+        absent = value is None and not self.or_none and self.field in _learned_by_some(type(state))
+        return MISSING if absent else value
 
     def __set__(self, model: Any, value: T) -> None:
         if model._state is None:

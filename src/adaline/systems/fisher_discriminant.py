@@ -14,12 +14,16 @@ from adaline.fitted import check_is_fitted
 from adaline.input import by_blocks
 from adaline.input.open import refuse_overflow
 from adaline.parameters import COUNT, NONE, AnyOf, Number, one_of
-from adaline.results import Certificate
 from adaline.solvers.least_squares.discriminant import Discriminant, discriminant
 from adaline.solvers.least_squares.factor import EPS, Factor
-from adaline.sources import Source
+from adaline.state import FittedAttribute
 from adaline.sums import ClassMoments
-from adaline.systems.families.closed_form import ClosedFormClassifier
+from adaline.systems.families.closed_form import (
+    ClosedFormClassifier,
+    OpenedClasses,
+    SolvedClasses,
+    varying_between_classes_alone,
+)
 from adaline.systems.families.named import named_system
 
 Scatter = Literal["within", "identity"]
@@ -76,6 +80,13 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
     components: Annotated[int | None, AnyOf(NONE, COUNT)] = None
     basis: Any = None
 
+    means_ = FittedAttribute[Array]()
+    criterion_ = FittedAttribute[float | Array]()
+    directions_ = FittedAttribute[Array]()
+    threshold_ = FittedAttribute[float]()
+    _mean = FittedAttribute[Array]()
+    _n_features_out = FittedAttribute[int]()
+
     @joining
     @by_blocks
     def transform(self, X: RowsLike) -> Array:
@@ -91,23 +102,17 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         """Fit, then return the projections of the same rows."""
         return self.fit(X, y, sample_weight).transform(X)
 
-    def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
+    def _solve(self, rows: OpenedClasses, sums: ClassMoments) -> SolvedClasses:
         solved = discriminant(sums.within(), sums)
-        self.means_ = sums.means()[0]
-        self._mean = solved.mean
-        self._n_features_out = 1
-        if hasattr(self, "threshold_"):
-            del self.threshold_  # of an earlier fit
-        if len(self.classes_) == 2:
-            self._solve_two(solved, sums.weights)
-        else:
-            self._solve_many(solved, sums.weights)
-        return solved.certificate if solved.away.any() else replace(solved.certificate, advice=EQUAL)
+        proof = solved.certificate if solved.away.any() else replace(solved.certificate, advice=EQUAL)
+        found = SolvedClasses(certificate=proof, means=sums.means()[0], mean=solved.mean)
+        solve = self._solve_two if len(rows.classes) == 2 else self._solve_many
+        return replace(found, **solve(solved, sums.weights))
 
-    def _constant_within_classes(self) -> list[str]:
-        return self._varying_between_classes_alone() if self.covariance == "within" else []
+    def _constant_within_classes(self, rows: OpenedClasses, total: ClassMoments) -> list[str]:
+        return varying_between_classes_alone(rows, total) if self.covariance == "within" else []
 
-    def _solve_two(self, solved: Discriminant, weights: Array) -> None:
+    def _solve_two(self, solved: Discriminant, weights: Array) -> dict[str, Any]:
         """Scale w so that w' Sigma w = 1 (or |w| = 1), and cut."""
         n = float(weights.sum())
         apart = solved.away[1] - solved.away[0]
@@ -122,26 +127,28 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         w = solved.raw(u)
         low, high = solved.away @ u
         between = float((high - low) ** 2)
-        self.criterion_: float | Array = between / (n * spread) if spread > 0 else np.inf if between > 0 else 0.0
+        criterion = between / (n * spread) if spread > 0 else np.inf if between > 0 else 0.0
         cut = 0.5 * (low + high)
         if self.threshold == "prior":
             cut += (spread / (high - low) if high != low else 1.0) * float(np.log(weights[0] / weights[1]))
-        cut += float(self._mean @ w)
-        self.threshold_ = cut if isinstance(self.threshold, str) else float(self.threshold)
-        self.coef_, self.directions_ = w[None, :], w[None, :]
-        self.intercept_ = np.array([-self.threshold_])
+        cut += float(solved.mean @ w)
+        threshold = cut if isinstance(self.threshold, str) else float(self.threshold)
+        return {
+            **{"coef": w[None, :], "intercept": np.array([-threshold]), "threshold": threshold},
+            **{"directions": w[None, :], "n_features_out": 1, "criterion": criterion},
+        }
 
-    def _count(self, spans: Array, factor: Factor) -> int:
+    def _count(self, spans: Array, factor: Factor, classes: int) -> int:
         """Return the number of directions: at most K - 1, and no more than the class means span, up to rounding.
 
         `spans` are the singular values of the class means about the overall one, on columns of equal spread.
         """
-        rounding = 16 * EPS * len(self.classes_) * factor.condition
+        rounding = 16 * EPS * classes * factor.condition
         reached = int((spans > rounding * spans.max(initial=0.0)).sum())
-        most = min(len(self.classes_) - 1, reached)
+        most = min(classes - 1, reached)
         return most if self.components is None else min(self.components, most)
 
-    def _solve_many(self, solved: Discriminant, weights: Array) -> None:
+    def _solve_many(self, solved: Discriminant, weights: Array) -> dict[str, Any]:
         """Take the leading eigenvectors of Sigma^-1 S_B, or of S_B alone, and discriminate by nearest mean there."""
         if not isinstance(self.threshold, str):
             raise InvalidParameter("a number as threshold needs two classes; use 'middle' or 'prior'")
@@ -150,20 +157,21 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         if self.covariance == "within":
             half = solved.factor.half(solved.away) * np.sqrt(n)
             spectrum = np.linalg.svd(root * half, full_matrices=False)
-            r = self._count(spectrum[1], solved.factor)
+            r = self._count(spectrum[1], solved.factor, len(weights))
             slopes = (spectrum[0][:, :r] / spectrum[1][:r]).T @ (root * solved.slopes)
         else:
             raw = np.ldexp(solved.away, solved.factor.scaling.scale)
             spectrum = np.linalg.svd(root * raw, full_matrices=False)
             even = np.linalg.svd(root * solved.away / solved.factor.length, full_matrices=False)
-            r = self._count(even[1], solved.factor)
+            r = self._count(even[1], solved.factor, len(weights))
             slopes = np.ldexp(spectrum[2] * raw.any(axis=0), solved.factor.scaling.scale)
-        self._n_features_out = r
-        self.directions_ = solved.raw(slopes[:r])
-        self.criterion_ = spectrum[1][:r] ** 2
+        directions = solved.raw(slopes[:r])
         centres = solved.away @ slopes[:r].T
         level = -0.5 * (centres**2).sum(axis=1)
         if self.threshold == "prior":
             level = level + np.log(weights / n)
-        self.coef_ = centres @ self.directions_
-        self.intercept_ = level - self.coef_ @ self._mean
+        coef = centres @ directions
+        return {
+            **{"coef": coef, "intercept": level - coef @ solved.mean},
+            **{"directions": directions, "n_features_out": r, "criterion": spectrum[1][:r] ** 2},
+        }

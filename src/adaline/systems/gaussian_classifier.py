@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
@@ -27,9 +26,16 @@ from adaline.solvers.least_squares.factor import Factor, gram_factor, varying
 from adaline.solvers.least_squares.fit import certificate, judge
 from adaline.sources import Source
 from adaline.sources.views import of_class
+from adaline.state import FittedAttribute
 from adaline.sums import ClassMoments, Components, Moments
 from adaline.sums.mixture import log_joint, log_total
-from adaline.systems.families.closed_form import ClosedFormClassifier
+from adaline.systems.families.closed_form import (
+    ClassDensities,
+    ClosedFormClassifier,
+    OpenedClasses,
+    SolvedClasses,
+    varying_between_classes_alone,
+)
 from adaline.systems.families.named import named_system
 from adaline.wording import counted
 
@@ -115,6 +121,15 @@ class GaussianClassifier(ClosedFormClassifier):
     random_state: Annotated[Any, SEED] = 0
     basis: Any = None
 
+    priors_ = FittedAttribute[Array]()
+    means_ = FittedAttribute[Array]()
+    covariance_ = FittedAttribute[float | Array]()
+    beta_ = FittedAttribute[Array]()
+    gamma_ = FittedAttribute[float]()
+    weights_ = FittedAttribute[Array]()
+    _densities = FittedAttribute[ClassDensities]()
+    _mixtures = FittedAttribute[list[Components]]()
+
     @by_blocks
     def predict_log_proba(self, X: RowsLike) -> Array:
         """Return log posteriors, (n, K)."""
@@ -197,45 +212,45 @@ class GaussianClassifier(ClosedFormClassifier):
     def _linear(self) -> bool:
         return self.covariance in ("shared", "tied", "identity")
 
-    def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
-        for name in ("coef_", "intercept_", "gamma_", "beta_", "weights_", "_mixtures", "_densities"):
-            self.__dict__.pop(name, None)
-        self.priors_ = self._read_priors(sums.weights)
+    def _solve(self, rows: OpenedClasses, sums: ClassMoments) -> SolvedClasses:
+        priors = self._read_priors(sums.weights)
         if self.components > 1:
-            return self._solve_mixtures(source, sums)
-        return self._solve_linear(sums) if self._linear() else self._solve_quadratic(sums)
+            return self._solve_mixtures(rows.source, sums, priors)
+        return self._solve_linear(sums, priors) if self._linear() else self._solve_quadratic(sums, priors)
 
-    def _constant_within_classes(self) -> list[str]:
+    def _constant_within_classes(self, rows: OpenedClasses, total: ClassMoments) -> list[str]:
         measured = self.components == 1 and COVARIANCES[self.covariance] is not CovarianceForm.SPHERICAL
-        return self._varying_between_classes_alone() if measured else []
+        return varying_between_classes_alone(rows, total) if measured else []
 
-    def _solve_linear(self, sums: ClassMoments) -> Certificate:
+    def _solve_linear(self, sums: ClassMoments, priors: Array) -> SolvedClasses:
         within = sums.within()
         shape = spherical(within) if self.covariance == "identity" else shrunk(within, self.shrinkage)
         solved = discriminant(shape, sums)
         n = solved.within.weight
-        k, log_volume = len(self.classes_), log_determinant(solved.factor)
-        self._densities = ClassDensities(*sums.means(), [solved.factor] * k, np.full(k, log_volume))
-        self.means_ = self._densities.hi
+        k, log_volume = len(priors), log_determinant(solved.factor)
+        densities = ClassDensities(*sums.means(), [solved.factor] * k, np.full(k, log_volume))
         scale = np.exp2(solved.within.exponent)
         covariance = solved.within.second * np.outer(scale, scale) / n
-        self.covariance_ = float(covariance[0, 0]) if self.covariance == "identity" else covariance
         coef = solved.raw(solved.slopes)
         half = 0.5 * (solved.away * solved.slopes).sum(axis=1)
-        level = np.log(self.priors_) - half
-        if len(self.classes_) == 2:
-            self.beta_ = coef[1] - coef[0]
-            middle = level[1] - level[0]
-            self.coef_ = self.beta_[None, :]
-            self.intercept_ = np.array([middle - solved.mean @ self.beta_])
-            self.gamma_ = float(self.intercept_[0])
-        else:
-            self.coef_ = coef
-            self.intercept_ = level - coef @ solved.mean
+        level = np.log(priors) - half
         energy = 0.5 * n * (log_volume + sums.features * np.log(2 * np.pi) + solved.factor.rank)
-        return replace(solved.certificate, objective=float(energy - sums.weights @ np.log(self.priors_)))
+        found = SolvedClasses(
+            certificate=replace(solved.certificate, objective=float(energy - sums.weights @ np.log(priors))),
+            coef=coef,
+            intercept=level - coef @ solved.mean,
+            means=densities.hi,
+            priors=priors,
+            covariance=float(covariance[0, 0]) if self.covariance == "identity" else covariance,
+            densities=densities,
+        )
+        if k > 2:
+            return found
+        beta = coef[1] - coef[0]
+        gamma = np.array([level[1] - level[0] - solved.mean @ beta])
+        return replace(found, coef=beta[None, :], intercept=gamma, beta=beta, gamma=float(gamma[0]))
 
-    def _solve_quadratic(self, sums: ClassMoments) -> Certificate:
+    def _solve_quadratic(self, sums: ClassMoments, priors: Array) -> SolvedClasses:
         shaped: Any = {"diag": diagonal, "spherical": spherical}.get(self.covariance, lambda part: part)
         parts = [shrunk(shaped(part), self.shrinkage) for part in sums.parts]
         solved = [gram_factor(part, True, no_penalty(sums.features)) for part in parts]
@@ -246,11 +261,9 @@ class GaussianClassifier(ClosedFormClassifier):
             parts[k] = with_pooled(parts[k], pooled)
             solved[k] = gram_factor(parts[k], True, no_penalty(sums.features))
         volumes = np.array([log_determinant(factor) for factor, _ in solved])
-        self._densities = ClassDensities(*sums.means(), [factor for factor, _ in solved], volumes)
-        self.means_ = self._densities.hi
+        densities = ClassDensities(*sums.means(), [factor for factor, _ in solved], volumes)
         covariances = [p.second * np.outer(np.exp2(p.exponent), np.exp2(p.exponent)) / p.weight for p in parts]
         own: Any = {"diag": np.diag, "spherical": lambda c: c[0, 0]}.get(self.covariance, np.asarray)
-        self.covariance_ = np.stack([own(covariance) for covariance in covariances])
         worst = max(
             (factor for factor, _ in solved), key=lambda factor: (sums.features - factor.rank, factor.condition)
         )
@@ -260,24 +273,31 @@ class GaussianClassifier(ClosedFormClassifier):
         constant = volumes + ranks + sums.features * np.log(2 * np.pi)
         proof = certificate(
             status=judge(worst, digits, int(varying(sums.total().about_mean()).sum())),
-            objective=float(0.5 * sums.weights @ constant - sums.weights @ np.log(self.priors_)),
+            objective=float(0.5 * sums.weights @ constant - sums.weights @ np.log(priors)),
             digits=float(digits),
             condition=worst.condition,
             rank=worst.rank,
             passes=1,
             solver=gram_name(worst) + " on class moments",
         )
+        found = SolvedClasses(
+            certificate=proof,
+            means=densities.hi,
+            priors=priors,
+            covariance=np.stack([own(covariance) for covariance in covariances]),
+            densities=densities,
+        )
         if not singular:
-            return proof
+            return found
         fewest, most = (find(sums.parts[k].rows for k in singular) for find in (min, max))
         rows = counted(most) if fewest == most else f"{fewest:,} to {counted(most)}"
         advice = (
             f"the covariance of {counted(len(singular), 'class')} ({rows}) is singular and was averaged with "
             "that of all classes: use more rows of such classes, fewer columns, or covariance='shared'"
         )
-        return replace(proof, status=Status.RANK_DEFICIENT, advice=advice)
+        return replace(found, certificate=replace(proof, status=Status.RANK_DEFICIENT, advice=advice))
 
-    def _solve_mixtures(self, source: Source | None, sums: ClassMoments) -> Certificate:
+    def _solve_mixtures(self, source: Source | None, sums: ClassMoments, priors: Array) -> SolvedClasses:
         if source is None:
             raise InvalidParameter(
                 "mixtures (components > 1) are fitted to all rows of every class in one go: use fit, or components=1"
@@ -285,34 +305,36 @@ class GaussianClassifier(ClosedFormClassifier):
         found = class_mixtures(
             source, sums, COVARIANCES[self.covariance], self.components, generator(self.random_state)
         )
-        self._mixtures = found.components
-        self.weights_ = np.exp(np.stack([one.log_weights for one in found.components]))
-        self.means_ = np.stack([one.means for one in found.components])
-        self.covariance_ = found.covariances
-        return found.certificate(float(sums.weights @ np.log(self.priors_)), source)
+        return SolvedClasses(
+            certificate=found.certificate(float(sums.weights @ np.log(priors)), source),
+            means=np.stack([one.means for one in found.components]),
+            priors=priors,
+            covariance=found.covariances,
+            mixtures=found.components,
+            weights=np.exp(np.stack([one.log_weights for one in found.components])),
+        )
 
     def _log_priors(self) -> Array:
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.priors_))
 
-    def _spread_out(self, present: NDArray[np.intp]) -> None:
-        linear = self._linear() or len(present) < 2
-        if linear:
-            super()._spread_out(present)
-        k, d = len(self.classes_), self._sums.features
+    def _spread_out(self, solved: SolvedClasses, total: ClassMoments, present: NDArray[np.intp]) -> SolvedClasses:
+        if self._linear() or len(present) < 2:
+            solved = super()._spread_out(solved, total, present)
+        k, d = len(total.parts), total.features
         factors: list[Factor | None] = [None] * k
         priors, volumes = np.zeros(k), np.zeros(k)
         hi, lo = np.full((k, d), np.nan), np.zeros((k, d))
         if len(present) == 1:
             priors[present] = 1.0
         else:
-            known = self._densities
+            known = solved.densities
+            assert known is not None
             for index, factor in zip(present, known.factors, strict=True):
                 factors[index] = factor
-            priors[present], volumes[present] = self.priors_, known.log_determinants
+            priors[present], volumes[present] = solved.priors, known.log_determinants
             hi[present], lo[present] = known.hi, known.lo
-        self.priors_, self.means_ = priors, hi
-        self._densities = ClassDensities(hi, lo, factors, volumes)
+        return replace(solved, priors=priors, means=hi, densities=ClassDensities(hi, lo, factors, volumes))
 
     def _read_priors(self, weights: Array) -> Array:
         if self.priors is None:
@@ -323,23 +345,6 @@ class GaussianClassifier(ClosedFormClassifier):
                 f"priors must be {len(weights)} positive probabilities that add up to 1, in the order of classes_"
             )
         return priors
-
-
-@dataclass(frozen=True)
-class ClassDensities:
-    """Normal densities of K classes.
-
-    Parameters
-    ----------
-    hi, lo : (K, D) means, as sums hi + lo; NaN for classes without rows.
-    factors : of the scatter of each class, or None for those without rows.
-    log_determinants : (K,) ln |Sigma_k|.
-    """
-
-    hi: Array
-    lo: Array
-    factors: Sequence[Factor | None]
-    log_determinants: Array
 
 
 def diagonal(moments: Moments) -> Moments:

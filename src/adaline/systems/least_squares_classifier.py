@@ -8,21 +8,28 @@ from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, SumsMissing
 from adaline.fits.ridge_folds import RidgeFolds
-from adaline.input.basis import columns_of
+from adaline.input.columns import InputColumns
 from adaline.input.labels import Labels
 from adaline.parameters import AUTO, FLAG, NONE, PENALTY, AnyOf, Number, OneOf, UsedWith, WholeNumber, one_of
 from adaline.penalties import RidgePenalty
-from adaline.results import Certificate
 from adaline.solvers.least_squares.choose import is_wide, solve_least_squares, solve_wide
 from adaline.solvers.least_squares.direct import output_digits, solve_sums
 from adaline.solvers.least_squares.ridge import choose_penalty
 from adaline.sources import Source
+from adaline.state import FittedAttribute
 from adaline.sums import ClassMoments, Moments
-from adaline.systems.families.closed_form import ClosedFormClassifier
+from adaline.systems.families.closed_form import (
+    NOT_JUDGED,
+    ClosedFormClassifier,
+    ClosedFormState,
+    OpenedClasses,
+    SolvedClasses,
+)
 from adaline.systems.families.named import named_system
 from adaline.systems.families.weights import column_notes, warn_of_dependence
 from adaline.systems.ridge import ScoringCheck, eigenbasis, spread_of
@@ -93,52 +100,66 @@ class LeastSquaresClassifier(ClosedFormClassifier):
     fit_intercept: Annotated[bool, FLAG] = True
     basis: Any = None
 
-    def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
-        targets = self._targets(sums.weights)
-        rows = None if source is None else source.recoded(targets)
-        moments = self._coded(sums, targets)
-        penalty = self._ridge(moments, source, rows)
-        self.penalty_ = penalty.value
-        if rows is None:
-            fit = solve_sums(moments, self.fit_intercept, penalty)
-        elif is_wide(rows):
-            fit = solve_wide(rows, self.fit_intercept, penalty)
-        else:
-            fit = solve_least_squares(rows, moments, self.fit_intercept, penalty)
-        self._set_weights(fit.solution.theta)
-        self.rank_, before = fit.solution.certificate.rank, getattr(self, "dependencies_", None)
-        self.aliased_, self.dependencies_, *_ = column_notes(fit, lambda: columns_of(self))
-        if source is not None or sums.rows > sums.features:
-            warn_of_dependence(self.dependencies_, None if source is not None else before)
-        return fit.solution.certificate
+    rank_ = FittedAttribute[int]()
+    aliased_ = FittedAttribute[NDArray[np.object_] | None](or_none=True)
+    dependencies_ = FittedAttribute[list[str] | None](or_none=True)
+    penalty_ = FittedAttribute[float]()
+    path_ = FittedAttribute[dict[str, Array]]()
 
-    def _set_weights(self, theta: Array) -> None:
-        """Set the discriminants from the weights (m, 1 + D) of the coded targets; of two classes it is one."""
-        if len(self.classes_) == 2:
+    def _solve(self, rows: OpenedClasses, sums: ClassMoments) -> SolvedClasses:
+        targets, source = self._targets(sums.weights), rows.source
+        recoded = None if source is None else source.recoded(targets)
+        moments = self._coded(sums, targets)
+        penalty, path = self._ridge(moments, rows, sums, recoded)
+        if recoded is None:
+            fit = solve_sums(moments, self.fit_intercept, penalty)
+        elif is_wide(recoded):
+            fit = solve_wide(recoded, self.fit_intercept, penalty)
+        else:
+            fit = solve_least_squares(recoded, moments, self.fit_intercept, penalty)
+        notes = column_notes(fit, rows.columns.coefficient_names)
+        if source is not None or sums.rows > sums.features:
+            before = None if source is not None else getattr(self, "dependencies_", None)
+            warn_of_dependence(notes.dependencies, before)
+        return SolvedClasses(
+            certificate=fit.solution.certificate,
+            rank=fit.solution.certificate.rank,
+            aliased=notes.aliased,
+            dependencies=notes.dependencies,
+            penalty=penalty.value,
+            path=path,
+            **self._discriminants(fit.solution.theta, len(rows.classes)),
+        )
+
+    def _discriminants(self, theta: Array, classes: int) -> dict[str, Array]:
+        """Return coefficients and intercepts of the weights (m, 1 + D) of coded targets; of two classes it is one."""
+        if classes == 2:
             theta = theta[1:] - theta[:1] if len(theta) == 2 else theta
             theta = theta - np.append(self.threshold, np.zeros(theta.shape[1] - 1))
-        self.coef_, self.intercept_ = theta[:, 1:], theta[:, 0]
+        return {"coef": theta[:, 1:], "intercept": theta[:, 0]}
 
     def _coded(self, sums: ClassMoments, targets: Array) -> Moments:
         """Return the moments of the rows with the targets of their classes."""
         moments = sums.coded(targets)
         return moments if self.fit_intercept else moments.about_zero()
 
-    def _output_digits(self) -> float:
-        sums = self._sums
+    def _output_digits(self, state: ClosedFormState) -> float:
+        sums = state.sums
         if not (sums.weights > 0).all():
-            return super()._output_digits()
+            return super()._output_digits(state)
         moments = self._coded(sums, self._targets(sums.weights))
-        return output_digits(moments, bool(self.fit_intercept), self._ridge(moments))
+        rows = OpenedClasses(columns=state.columns, classes=state.classes, source=None, like=state.like)
+        return output_digits(moments, bool(self.fit_intercept), self._ridge(moments, rows, sums)[0])
 
     def _sums_suffice(self) -> bool:
         return not (self.penalty == "auto" and self.criterion == "folds") and super()._sums_suffice()
 
-    def _ridge(self, moments: Moments, source: Source | None = None, rows: Source | None = None) -> RidgePenalty:
-        """Return the penalty given, or the one that "auto" finds; `rows` are the source with coded targets."""
-        self.__dict__.pop("path_", None)
+    def _ridge(
+        self, moments: Moments, rows: OpenedClasses, sums: ClassMoments, recoded: Source | None = None
+    ) -> tuple[RidgePenalty, dict[str, Array] | None]:
+        """Return the penalty given, or what "auto" finds with its path; `recoded` are the rows with coded targets."""
         if not isinstance(self.penalty, str):
-            return RidgePenalty(float(self.penalty), np.ones(moments.shape.features))
+            return RidgePenalty(float(self.penalty), np.ones(moments.shape.features)), None
         unit = spread_of(moments)
         spectrum = eigenbasis(moments, unit, self.fit_intercept, moments.weight, False).spectrum
         scale = np.exp2(2 * (spectrum.exponent - spectrum.exponent.max()))
@@ -148,27 +169,33 @@ class LeastSquaresClassifier(ClosedFormClassifier):
 
         largest = float(spectrum.d.max(initial=0.0)) or 1.0
         if self.criterion == "folds":
-            found = choose_penalty(self._held_out(source, rows), largest)
+            found = choose_penalty(self._held_out(rows, sums, recoded), largest)
         else:
             found = choose_penalty(error, largest)
             with np.errstate(over="ignore"):
                 found = replace(found, values=np.ldexp(found.values, 2 * int(spectrum.exponent.max())))
-        self.path_ = {"penalties": found.penalties, "values": found.values}
-        return RidgePenalty(found.penalty, unit)
+        return RidgePenalty(found.penalty, unit), {"penalties": found.penalties, "values": found.values}
 
-    def _held_out(self, source: Source | None, rows: Source | None) -> Callable[[Array], Array]:
+    def _held_out(self, rows: OpenedClasses, sums: ClassMoments, recoded: Source | None) -> Callable[[Array], Array]:
         """Return the error of rows held out as a function of penalties."""
-        if source is None or rows is None:
+        if rows.source is None or recoded is None:
             raise SumsMissing("criterion='folds' needs the rows, and only sums are at hand; use 'gcv'")
 
         def model(theta: Array, index: Array) -> tuple[LeastSquaresClassifier, Labels]:
             one = LeastSquaresClassifier(coding=self.coding, threshold=self.threshold)
-            one.classes_, one.n_features_in_ = self.classes_, theta.shape[1] - 1
-            one._set_weights(theta)
-            return one, self.classes_[index[:, 0].astype(np.intp)]
+            one._state = ClosedFormState(
+                columns=InputColumns(theta.shape[1] - 1),
+                classes=rows.classes,
+                certificate=NOT_JUDGED,
+                sums=sums,
+                like=None,
+                **one._discriminants(theta, len(rows.classes)),
+            )
+            return one, rows.classes[index[:, 0].astype(np.intp)]
 
-        folds = RidgeFolds(rows, bool(self.fit_intercept), True, int(self.folds), self.scoring, source, model)
-        return partial(folds.errors, range(rows.shape.targets))
+        options = (bool(self.fit_intercept), True, int(self.folds), self.scoring)
+        folds = RidgeFolds(recoded, *options, rows.source, model)
+        return partial(folds.errors, range(recoded.shape.targets))
 
     def _targets(self, weights: Array) -> Array:
         """Return the targets of each class, (K, m)."""

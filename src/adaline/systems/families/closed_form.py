@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -15,19 +17,20 @@ from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, UnsafeForget, warn
 from adaline.estimator import clone
 from adaline.fitted import check_is_fitted
-from adaline.input import Meter, by_blocks, set_columns, transaction
-from adaline.input.basis import check_basis, columns_of
-from adaline.input.columns import check_same_columns
+from adaline.input import Meter, by_blocks, transaction
+from adaline.input.basis import check_basis
+from adaline.input.columns import InputColumns, SystemState, check_same_columns, columns_on
 from adaline.input.drafts import snapshot
 from adaline.input.labels import Labels, all_classes, too_few_classes
 from adaline.input.open import LabelledRows, open_labelled, read_finite
 from adaline.results import Certificate, Status, after_one_go, some, with_note, without_constants
 from adaline.solvers.least_squares.choose import GRAM_BYTES
-from adaline.solvers.least_squares.factor import varying
+from adaline.solvers.least_squares.factor import Factor, varying
 from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
 from adaline.sources.totals import weight_totals
-from adaline.sums import ClassMoments, Moments
+from adaline.state import FittedAttribute, FittedState
+from adaline.sums import ClassMoments, Components, Moments
 from adaline.systems.families.folds import FoldedRows, Unions, once, sum_folds
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs
@@ -41,21 +44,119 @@ ONE_CLASS = certificate(
 WITHIN = "To tell classes apart by such a column, decide by its values, or use LeastSquaresClassifier"
 
 
+NOT_JUDGED = certificate(status=Status.FEW_DIGITS, digits=0.0, condition=1.0, passes=0, solver="none: weights given")
+"""The certificate of weights that are only tried, on rows held out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolvedClasses(FittedState):
+    """What the solution over classes that all have rows is; each system finds some of it.
+
+    Parameters
+    ----------
+    certificate : how good the solution is.
+    coef, intercept : hyperplanes, (1, D) and (1,) for two classes, else (K, D) and (K,).
+    rank, aliased, dependencies : of the columns, as `LinearRegression` says.
+    penalty, path : the penalty used, and the criterion that chose it.
+    means : of the classes, (K, D).
+    mean, directions, n_features_out, criterion, threshold : of Fisher's discriminant, about the overall mean.
+    priors, covariance, densities : of normal densities, one a class.
+    beta, gamma : the logit of two classes.
+    mixtures, weights : of several densities a class, and their shares.
+    """
+
+    certificate: Certificate
+    coef: Array | None = None
+    intercept: Array | None = None
+    rank: int | None = None
+    aliased: NDArray[np.object_] | None = None
+    dependencies: list[str] | None = None
+    penalty: float | None = None
+    path: dict[str, Array] | None = None
+    means: Array | None = None
+    mean: Array | None = None
+    directions: Array | None = None
+    n_features_out: int | None = None
+    criterion: float | Array | None = None
+    threshold: float | None = None
+    priors: Array | None = None
+    covariance: float | Array | None = None
+    densities: ClassDensities | None = None
+    beta: Array | None = None
+    gamma: float | None = None
+    mixtures: list[Components] | None = None
+    weights: Array | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClosedFormState(SystemState, SolvedClasses):
+    """What a fit from class moments has learned.
+
+    Parameters
+    ----------
+    classes : the labels, also those that have no rows.
+    sums : the moments of each class.
+    like : an empty array where the rows lie, on a device; None on the host.
+    """
+
+    classes: Labels
+    sums: ClassMoments
+    like: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedClasses:
+    """The rows of a fit, as a solver takes them.
+
+    Parameters
+    ----------
+    columns : of the input.
+    classes : the labels.
+    source : the rows with the indices of their labels; None where only their sums are at hand.
+    like : as in the state.
+    """
+
+    columns: InputColumns
+    classes: Labels
+    source: Source | None
+    like: Any
+
+
+@dataclass(frozen=True)
+class ClassDensities:
+    """Normal densities of K classes.
+
+    Parameters
+    ----------
+    hi, lo : (K, D) means, as sums hi + lo; NaN for classes without rows.
+    factors : of the scatter of each class, or None for those without rows.
+    log_determinants : (K,) ln |Sigma_k|.
+    """
+
+    hi: Array
+    lo: Array
+    factors: Sequence[Factor | None]
+    log_determinants: Array
+
+
 class ClosedFormClassifier(LinearClassifier):
     """A classifier that is solved from class moments."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
     basis: Annotated[Any, BASIS]
-    coef_: Array
-    intercept_: Array
-    n_features_in_: int
-    certificate_: Certificate
-    _sums: ClassMoments
-    _like: Any
+
+    learns = ClosedFormState
+    _state: ClosedFormState | None
+    classes_ = FittedAttribute[Labels]()
+    coef_ = FittedAttribute[Array]()
+    intercept_ = FittedAttribute[Array]()
+    certificate_ = FittedAttribute[Certificate]()
+    _sums = FittedAttribute[ClassMoments]()
+    _like = FittedAttribute[Any]()
 
     @abstractmethod
-    def _solve(self, source: Source | None, sums: ClassMoments) -> Certificate:
-        """Set the solution from the sums, with the rows they came from where they are at hand."""
+    def _solve(self, rows: OpenedClasses, sums: ClassMoments) -> SolvedClasses:
+        """Solve from the sums of classes that all have rows, with the rows themselves where they are at hand."""
 
     @transaction
     def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
@@ -63,10 +164,10 @@ class ClosedFormClassifier(LinearClassifier):
         meter = Meter(X)
         check_parameters(self)
         given = self._open(X, y, sample_weight, reset=True)
-        self.classes_, source, self._sums = self._gathered(given, lambda classes: classes)
-        self._refuse_one_class()
-        self._finish(source, meter, source)
-        self.certificate_ = after_one_go(self.certificate_)
+        classes, source, total = self._gathered(given, lambda classes: classes)
+        self._refuse_one_class(classes)
+        state = self._found(_with_rows(given.columns, classes, source), total, meter, source)
+        self._state = replace(state, certificate=after_one_go(state.certificate))
         return self
 
     @transaction
@@ -75,7 +176,7 @@ class ClosedFormClassifier(LinearClassifier):
     ) -> Self:
         """Take in more rows: equals one fit on all rows. New labels open classes; `classes` may name them first."""
         meter = Meter(X)
-        first = not hasattr(self, "_sums")
+        first = self._state is None
         check_parameters(self)
         if not first:
             check_basis(self)
@@ -92,8 +193,8 @@ class ClosedFormClassifier(LinearClassifier):
         every, source, total = self._gathered(given, union)
         if not first:
             total.merge(self._arranged(self.classes_, every))
-        self.classes_, self._sums = every, total
-        self._finish(None, meter, source)
+        rows = _with_rows(given.columns, every, source)
+        self._state = self._found(replace(rows, source=None), total, meter, source)
         return self
 
     @transaction
@@ -111,8 +212,8 @@ class ClosedFormClassifier(LinearClassifier):
         union = all_classes(self.classes_, other.classes_)
         total = self._arranged(self.classes_, union)
         total.merge(other._arranged(other.classes_, union))
-        self.classes_, self._sums = union, total
-        self._finish(None, meter, None)
+        rows = OpenedClasses(columns=columns_on(self), classes=union, source=None, like=self._like)
+        self._state = self._found(rows, total, meter, None)
         return self
 
     @transaction
@@ -123,16 +224,19 @@ class ClosedFormClassifier(LinearClassifier):
         """
         meter = Meter(X)
         check_is_fitted(self, "classes_")
-        source = self._open(X, y, sample_weight, reset=False).encoded(self.classes_)
+        given = self._open(X, y, sample_weight, reset=False)
+        source = given.encoded(self.classes_)
         gone = self._collect(source, len(self.classes_))
         if (gone.weights > self._sums.weights * (1 + 1e-12)).any():
             raise UnsafeForget("cannot forget rows that were not fitted: the model holds fewer rows of their class")
-        self._sums = self._sums.copy()
-        self._sums.subtract(gone, self._weighted_rows(source))
-        if not self._sums.weights.any():
+        total = self._sums.copy()
+        total.subtract(gone, self._weighted_rows(source))
+        if not total.weights.any():
             raise UnsafeForget("cannot forget all rows: a model without any has no classes. Refit instead")
-        self._finish(None, meter, source)
-        refuse_few_digits(self.certificate_.digits, [self._output_digits], getattr(self, "dependencies_", None))
+        rows = _with_rows(given.columns, self.classes_, source)
+        state = self._found(replace(rows, source=None), total, meter, source)
+        refuse_few_digits(state.certificate.digits, [partial(self._output_digits, state)], state.dependencies)
+        self._state = state
         return self
 
     def _sum_folds(
@@ -169,24 +273,22 @@ class ClosedFormClassifier(LinearClassifier):
     @transaction
     def _fit_sums(self, rows: FoldedRows, total: ClassMoments, source: Source | None) -> Self:
         meter = Meter(source)
-        set_columns(self, rows.columns)
-        self._like = rows.source.empty_on_device()
         present = np.flatnonzero(total.weights > 0)
         assert rows.classes is not None
-        self.classes_, self._sums = rows.classes[present], ClassMoments([total.parts[k] for k in present])
-        self._refuse_one_class()
-        self._finish(source, meter, source)
-        if source is not None:
-            self.certificate_ = after_one_go(self.certificate_)
+        classes, total = rows.classes[present], ClassMoments([total.parts[k] for k in present])
+        self._refuse_one_class(classes)
+        opened = replace(_with_rows(rows.columns, classes, rows.source), source=source)
+        state = self._found(opened, total, meter, source)
+        self._state = state if source is None else replace(state, certificate=after_one_go(state.certificate))
         return self
 
-    def _refuse_one_class(self) -> None:
-        if len(self.classes_) < 2:
-            raise too_few_classes(type(self).__name__, self.classes_)
+    def _refuse_one_class(self, classes: Labels) -> None:
+        if len(classes) < 2:
+            raise too_few_classes(type(self).__name__, classes)
 
-    def _output_digits(self) -> float:
+    def _output_digits(self, state: ClosedFormState) -> float:
         """Return the correct digits of the discriminants, as far as they are known to exceed those of coefficients."""
-        return self.certificate_.digits
+        return state.certificate.digits
 
     @by_blocks
     def decision_function(self, X: RowsLike) -> Array:
@@ -200,18 +302,16 @@ class ClosedFormClassifier(LinearClassifier):
 
     def _open(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, *, reset: bool) -> LabelledRows:
         given = open_labelled(self, X, y, sample_weight, reset=reset)
-        set_columns(self, given.columns)
         return given._replace(encoded=lambda classes: self._checked(given.encoded(classes), len(classes)))
 
     def _checked(self, source: Source, classes: int) -> Source:
-        """Refuse a source whose sums are too large, and remember where its arrays live."""
+        """Refuse a source whose sums are too large."""
         columns = source.shape.features
         if 8 * classes * columns**2 > GRAM_BYTES:
             raise InvalidData(
                 f"{type(self).__name__} needs a matrix of {columns} x {columns} numbers for each of {classes} classes, "
                 f"beyond the limit of {GRAM_BYTES >> 20} MiB. Use fewer columns."
             )
-        self._like = source.empty_on_device()
         return source
 
     def _gathered(self, given: LabelledRows, union: Callable[[Labels], Labels]) -> tuple[Labels, Source, ClassMoments]:
@@ -240,64 +340,83 @@ class ClosedFormClassifier(LinearClassifier):
     def _arranged(self, classes: Labels, union: Labels) -> ClassMoments:
         return self._sums.copy().arranged([int(i) for i in np.searchsorted(union, classes)], len(union))
 
-    def _finish(self, source: Source | None, meter: Meter, counted: Source | None) -> None:
-        """Solve over the classes that have rows; the others, named beforehand or forgotten, are never predicted."""
-        every, present = self.classes_, np.flatnonzero(self._sums.weights > 0)
-        if len(present) == len(every):
-            proof = self._solve(source, self._sums)
-            if not np.isfinite(getattr(self, "intercept_", 0.0)).all():
+    def _found(self, rows: OpenedClasses, total: ClassMoments, meter: Meter, read: Source | None) -> ClosedFormState:
+        """Solve over the classes that have rows; the others, named beforehand or forgotten, are never predicted.
+
+        `read`: the rows that were read for it.
+        """
+        present = np.flatnonzero(total.weights > 0)
+        if len(present) == len(rows.classes):
+            solved = self._solve(rows, total)
+            if solved.intercept is not None and not np.isfinite(solved.intercept).all():
                 raise InvalidData(
                     "intercept_ overflows float64: some columns are too large or too small. Rescale them."
                 )
         else:
-            self.classes_ = every[present]
-            proof = (
-                self._solve(None, ClassMoments([self._sums.parts[k] for k in present]))
-                if len(present) > 1
-                else ONE_CLASS
-            )
-            self.classes_ = every
-            self._spread_out(present)
-        if self._like is not None and hasattr(self, "coef_"):
-            self.coef_, self.intercept_ = (to_device_of(self._like, one) for one in (self.coef_, self.intercept_))
-        constant = self._constant()
-        lost = self._constant_within_classes() if proof.rank < self._sums.features - len(constant) else []
+            solved = SolvedClasses(certificate=ONE_CLASS)
+            if len(present) > 1:
+                some_rows = replace(rows, classes=rows.classes[present], source=None)
+                solved = self._solve(some_rows, ClassMoments([total.parts[k] for k in present]))
+            solved = self._spread_out(solved, total, present)
+        if rows.like is not None and solved.coef is not None:
+            coef, intercept = (to_device_of(rows.like, one) for one in (solved.coef, solved.intercept))
+            solved = replace(solved, coef=coef, intercept=intercept)
+        proof, constant = solved.certificate, self._constant(rows, total)
+        lost = self._constant_within_classes(rows, total) if proof.rank < total.features - len(constant) else []
         if lost:
             note = f"left out, as nothing varies there within any class: {some(lost)}. {WITHIN}"
             proof = with_note(proof, note)
-            if source is not None:  # all rows are here, more will not follow
+            if rows.source is not None:  # all rows are here, more will not follow
                 warn(note, AdalineWarning)
-        self.certificate_ = meter.on(without_constants(proof, constant), counted)
+        return ClosedFormState(
+            **{**solved.shallow(), "certificate": meter.on(without_constants(proof, constant), read)},
+            columns=rows.columns,
+            classes=rows.classes,
+            sums=total,
+            like=rows.like,
+        )
 
-    def _constant(self) -> list[str]:
+    def _constant(self, rows: OpenedClasses, total: ClassMoments) -> list[str]:
         """Return the names of columns that are constant beside an intercept."""
         if not getattr(self, "fit_intercept", True):
             return []
-        return [columns_of(self)[j] for j in np.flatnonzero(~varying(self._sums.total().about_mean()))]
+        return _named(rows, ~varying(total.total().about_mean()))
 
-    def _constant_within_classes(self) -> list[str]:
+    def _constant_within_classes(self, rows: OpenedClasses, total: ClassMoments) -> list[str]:
         """Return the names of columns that vary between classes alone, where the system can make no use of them."""
         return []
 
-    def _varying_between_classes_alone(self) -> list[str]:
-        """Return the names of columns that are constant within every class, and not in all rows."""
-        if not 2 <= (self._sums.weights > 0).sum() < self._sums.rows:
-            return []
-        alone = varying(self._sums.total().about_mean()) & ~varying(self._sums.within())
-        return [columns_of(self)[j] for j in np.flatnonzero(alone)]
-
-    def _spread_out(self, present: NDArray[np.intp]) -> None:
+    def _spread_out(self, solved: SolvedClasses, total: ClassMoments, present: NDArray[np.intp]) -> SolvedClasses:
         """Spread the coefficients of the classes present over all classes; the others score minus infinity."""
-        k, d = len(self.classes_), self._sums.features
+        k, d = len(total.parts), total.features
         coef, constant = np.zeros((k, d)), np.full(k, -np.inf)
         constant[present] = 0.0
-        if len(present) == 2:
-            coef[present[1]], constant[present[1]] = self.coef_[0], self.intercept_[0]
-        elif len(present) > 2:
-            coef[present], constant[present] = self.coef_, self.intercept_
+        if len(present) > 1:
+            assert solved.coef is not None
+            assert solved.intercept is not None
+            if len(present) == 2:
+                coef[present[1]], constant[present[1]] = solved.coef[0], solved.intercept[0]
+            else:
+                coef[present], constant[present] = solved.coef, solved.intercept
         if k == 2:
             coef, constant = coef[1:] - coef[:1], np.array([np.inf if present[0] == 1 else -np.inf])
-        self.coef_, self.intercept_ = coef, constant
+        return replace(solved, coef=coef, intercept=constant)
+
+
+def varying_between_classes_alone(rows: OpenedClasses, total: ClassMoments) -> list[str]:
+    """Return the names of columns that are constant within every class, and not in all rows."""
+    if not 2 <= (total.weights > 0).sum() < total.rows:
+        return []
+    return _named(rows, varying(total.total().about_mean()) & ~varying(total.within()))
+
+
+def _named(rows: OpenedClasses, chosen: NDArray[np.bool_]) -> list[str]:
+    """Return the names of the columns chosen, (D,); names are made only where one is."""
+    return [rows.columns.coefficient_names()[j] for j in np.flatnonzero(chosen)] if chosen.any() else []
+
+
+def _with_rows(columns: InputColumns, classes: Labels, source: Source) -> OpenedClasses:
+    return OpenedClasses(columns=columns, classes=classes, source=source, like=source.empty_on_device())
 
 
 def without(mine: Moments, gone: Moments, source: Source) -> Moments:
