@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
@@ -15,9 +16,14 @@ import pandas as pd
 import pytest
 from sklearn.base import is_classifier
 
+import adaline
 from adaline.basis import BASES, Basis, Radial
 from adaline.construction import checks_of
 from adaline.errors import AdalineWarning, InvalidParameter
+from adaline.inference.coefficients import Coefficients
+from adaline.inference.effects import Effects
+from adaline.inference.summary import CoefficientTable
+from adaline.inference.table import RegressionTable
 from adaline.parameters import (
     CLASS_WEIGHT,
     FLAG,
@@ -132,10 +138,40 @@ WRONG = [
     'GeneralizedLinear(link="logg")',
     'GaussianMixture(covariance_type="ful")',
     'Perceptron(mode="on")',
+    'select(Ridge(), [[1.0]], [1.0], method="lo")',
+    'open_table("t.csv", target="y", missing="dorp")',
+    'open_table("t.csv", target="y", unseen="others")',
+    'open_table("t.csv", formula="y ~ x | f", singletons="dropped")',
+    'compare("t.csv", task="guessing")',
+    'LinearRegression().summary(errors="HC9")',
+    'LogisticRegression().test("x0", distribution="chi2")',
+    'RobustRegression().summary(errors="HC1")',
+    'LinearRegression().summary().to_frame("arrow")',
+    'effects(LinearRegression(), [[1.0]], at="median")',
+    'regression_table(LinearRegression(), below="error")',
+    'export_onnx(LinearRegression(), "m.onnx", dtype="int8")',
 ]
-RIGHT = """Ridge(1.0), Ridge("auto"), Ridge([1.0, 2.0]), LinearRegression(solver="qr"), KMeans(3), GaussianMixture(4)
+RIGHT = """LinearRegression().summary(errors="HC3", distribution="t"), open_table("t.csv", target="y", missing="drop")
+Ridge(1.0), Ridge("auto"), Ridge([1.0, 2.0]), LinearRegression(solver="qr"), KMeans(3), GaussianMixture(4)
 GeneralizedLinear("poisson", link="log"), Perceptron(mode="batch", class_weight="balanced"), basis.Polynomial(2)
 """
+
+
+def public_calls() -> list[Any]:
+    """Return the functions of the package, and the methods of systems and of what they return."""
+    found = [one for name in adaline.__all__ if inspect.isfunction(one := getattr(adaline, name))]
+    for cls in (*CLASSES, CoefficientTable, Coefficients, Effects, RegressionTable):
+        found += [one for name, one in inspect.getmembers(cls, inspect.isfunction) if not name.startswith("_")]
+    return found
+
+
+def test_arguments_that_are_words_have_their_words_as_type() -> None:
+    """Where the documentation of an argument names words, its type is not `str`."""
+    for call in public_calls():
+        for name, parameter in inspect.signature(call).parameters.items():
+            listed = re.search(rf"^ +(?:\w+, )*{name}(?:, \w+)* : (.*)$", call.__doc__ or "", re.MULTILINE)
+            if parameter.annotation in ("str", "str | None"):
+                assert listed is None or not re.search(r'"\w', listed[1]), f"{call.__qualname__}({name}=): {listed[1]}"
 
 
 @pytest.mark.night

@@ -309,6 +309,10 @@ Mode = Literal["online", "batch"]
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 PredictedInterval = Literal["confidence", "prediction"]
 CoefficientInterval = Literal["wald", "profile"]
+ErrorKind = Literal["classical", "HC0", "HC1", "HC2", "HC3", "HC4", "cluster", "HAC"]
+QuantileErrorKind = Literal["nid", "iid", "kernel"]
+RobustErrorKind = Literal["H1"] | QuantileErrorKind
+StatisticDistribution = Literal["normal", "t"]
 """Types of arguments that several systems share."""
 
 UsedWith = dict[str, dict[str, Check]]
@@ -326,6 +330,8 @@ SEED = Seed()
 MODE = one_of(Mode)
 PREDICTED_INTERVAL = AnyOf(one_of(PredictedInterval), NONE)
 COEFFICIENT_INTERVAL = one_of(CoefficientInterval)
+ERROR_KIND = one_of(ErrorKind)
+STATISTIC_DISTRIBUTION = AnyOf(NONE, one_of(StatisticDistribution))
 CLASS_WEIGHT = AnyOf(NONE, OneOf("balanced"), ClassWeightCheck())
 BATCH_RATE = AnyOf(AUTO, POSITIVE, Numbers("a vector", (1,)), Numbers("a matrix", (2,)))
 FIRST_WEIGHTS = Numbers("weights, intercept first")

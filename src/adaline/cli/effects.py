@@ -14,7 +14,7 @@ from adaline.cli.open import reading_for, shown_counts
 from adaline.cli.output import print_json, say
 from adaline.cli.predict import UnalteredTable, coding_for
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.inference.effects import effects
+from adaline.inference.effects import EffectsAt, effects
 from adaline.lazy import nw
 from adaline.sources.tables.batches import as_table
 from adaline.sources.tables.file_options import FileOptions
@@ -25,7 +25,13 @@ MOST = 2**17  # rows that effects are averaged over
 
 
 def run_effects(
-    path: Path, data: str, reading: FileOptions, columns: tuple[str, ...] | None, at: str, level: float, as_json: bool
+    path: Path,
+    data: str,
+    reading: FileOptions,
+    columns: tuple[str, ...] | None,
+    at: EffectsAt,
+    level: float,
+    as_json: bool,
 ) -> None:
     """Show what columns do to the mean of the answer, with standard errors, at the rows of a table."""
     model = storage.load(path)

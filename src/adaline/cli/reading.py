@@ -9,14 +9,14 @@ from functools import partial
 from pathlib import Path
 
 from adaline.comparison.open_data import DataRequest
-from adaline.comparison.table import ReadData, read_data, told_task
+from adaline.comparison.table import ReadData, Task, read_data, told_task
 from adaline.sources.tables.relation import import_readers
 
 SWITCH = 1e-4  # seconds after which imports make way for a read that waits for the interpreter
 MOST_BYTES = 2**30  # of a file that is read ahead: an interrupt has to wait for it
 
 
-def read_ahead(request: DataRequest, task: str | None, seed: int, folds: int | None) -> Future[ReadData] | None:
+def read_ahead(request: DataRequest, task: Task | None, seed: int, folds: int | None) -> Future[ReadData] | None:
     """Start to read a file on a thread of its own and return where its rows will be; None of what may be too large."""
     name = request.data
     if not (isinstance(name, str) and os.path.isfile(name) and Path(name).stat().st_size <= MOST_BYTES):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from adaline import storage
 from adaline.cli.exit import check_output
@@ -21,8 +22,9 @@ def run_table(paths: Sequence[Path], stars: bool, below: str, form: str, output:
     check_output(output, tuple(FORMATS))
     stems = [path.stem for path in paths]
     names = [str(path) if stems.count(path.stem) > 1 else path.stem for path in paths]
+    of_table: Any = below.replace("-", "_")
     table = regression_table(
-        *(last_step(storage.load(path)) for path in paths), names=names, stars=stars, below=below.replace("-", "_")
+        *(last_step(storage.load(path)) for path in paths), names=names, stars=stars, below=of_table
     )
     if as_json:
         print_json(plain(table.to_dict()))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import reduce
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +28,11 @@ from adaline.coding.texts import ABSENT, UNKNOWN, Codes32, Texts, joined_hashes,
 from adaline.errors import InvalidData, MissingValues
 from adaline.lazy import nw
 from adaline.locks import cached_property
-from adaline.parameters import OneOf
+from adaline.parameters import one_of
 from adaline.wording import counted
 
-MISSING = ("error", "drop", "mean", "indicator")
-UNSEEN = ("error", "other")
+MissingPolicy = Literal["error", "drop", "mean", "indicator"]
+UnseenPolicy = Literal["error", "other"]
 MANY, FILLED = 500, 0.125  # columns from which X is sparse, and the share of its numbers up to which it is
 TYPICAL_WORDS = 64.0  # of a text, where they were not counted
 EPOCH = datetime(1970, 1, 1)
@@ -737,8 +737,8 @@ def _contrast(factor: TermFactor) -> Contrast:
 
 def check_policies(missing: str, unseen: str) -> None:
     """Refuse unknown policies."""
-    OneOf(*MISSING).check("missing", missing)
-    OneOf(*UNSEEN).check("unseen", unseen)
+    one_of(MissingPolicy).check("missing", missing)
+    one_of(UnseenPolicy).check("unseen", unseen)
 
 
 def _not_finite(x: AnyArray) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:

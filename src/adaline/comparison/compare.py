@@ -29,6 +29,7 @@ from adaline.comparison.table import (
     REGRESSION,
     ReadData,
     Table,
+    Task,
     describe_columns,
     read_data,
     sample_table,
@@ -63,7 +64,7 @@ def compare(
     drop: Sequence[str] = (),
     folds: int | None = None,
     systems: Sequence[str] | None = None,
-    task: str | None = None,
+    task: Task | None = None,
     random_state: int = 0,
     thorough: bool = False,
     progress: Progress = None,
@@ -143,7 +144,7 @@ class CompareOptions:
     folds: int | None = None
     seed: int = 0
     systems: Sequence[str] | None = None
-    task: str | None = None
+    task: Task | None = None
     thorough: bool = False
     cost: Any = None
 
@@ -165,7 +166,7 @@ def compare_request(
     names = [system_name(name) for name in given]
     asked = options.task or _task_of(names)
 
-    def task_of(opened: OpenedData) -> str:
+    def task_of(opened: OpenedData) -> Task:
         kind = told_task(opened, asked)
         if options.task is None and kind == CLASSIFICATION and not (opened.labels or opened.few):
             raise InvalidParameter(
@@ -227,7 +228,7 @@ def compare_table(
     folds: int | None = None,
     seed: int = 0,
     systems: Sequence[str] | None = None,
-    task: str | None = None,
+    task: Task | None = None,
     thorough: bool = False,
     progress: Progress = False,
     on_result: OnResult | None = None,
@@ -364,10 +365,10 @@ def systems_for(task: str) -> list[str]:
     return [name for name in SYSTEMS if task in _tasks_of(name)]
 
 
-def _tasks_of(name: str) -> list[str]:
-    """Return the task of each of the settings that a system is compared in, "" where it is neither."""
+def _tasks_of(name: str) -> list[Task | None]:
+    """Return the task of each of the settings that a system is compared in, None where it is neither."""
     systems = (SYSTEMS[name](**settings) for settings in SYSTEMS[name].compared)
-    return [CLASSIFICATION if is_classifier(one) else REGRESSION if is_regressor(one) else "" for one in systems]
+    return [CLASSIFICATION if is_classifier(one) else REGRESSION if is_regressor(one) else None for one in systems]
 
 
 def _ready(name: str, settings: dict[str, Any], ranked: list[int] | None) -> Any:
@@ -486,9 +487,9 @@ def _read_filled(opened: OpenedData, task: str, seed: int) -> Table:
     return _normalised(sample_table(filled, task, seed, None), task)
 
 
-def _task_of(systems: Iterable[str]) -> str | None:
+def _task_of(systems: Iterable[str]) -> Task | None:
     """Return "classification" or "regression" where all systems named are of that kind, None where any will do."""
-    each = (
+    each: Iterable[set[Task | None]] = (
         set(_tasks_of(name)) or {CLASSIFICATION if is_classifier(SYSTEMS[name]()) else REGRESSION} for name in systems
     )
     kinds = {kind for own in each if len(own) == 1 for kind in own}

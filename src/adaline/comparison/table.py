@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 import scipy
@@ -19,6 +19,7 @@ from adaline.comparison.open_data import FEW_LOST, MOST_WHOLE_LABELS, DataReques
 from adaline.comparison.spellings import same_levels
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.locks import cached_property
+from adaline.parameters import one_of
 from adaline.selection.cross_validation import refuse_absorbing
 from adaline.selection.folds import fold_count
 from adaline.solvers.least_squares.factor import ROUNDED
@@ -30,7 +31,9 @@ from adaline.sources.tables.summary import MOST_KEPT, RangeSummary, Wanted, summ
 from adaline.sources.threads import run_blocks
 from adaline.sources.views import assign_folds
 
-REGRESSION, CLASSIFICATION = "regression", "classification"
+Task = Literal["regression", "classification"]
+REGRESSION: Final = "regression"
+CLASSIFICATION: Final = "classification"
 SKEW = 1.0  # skewness of an exponential target is 2, of a symmetric one 0
 DISTINCT = 20  # distinct values from which a skewness is meaningful
 MOST_NUMBERS = 2**26  # of X, or of probabilities; 512 MiB
@@ -135,11 +138,10 @@ class Table:
             source=source,
         )
 
-    def task(self, asked: str | None = None) -> str:
+    def task(self, asked: Task | None = None) -> Task:
         """Return "regression" or "classification": as the type of y says, unless one is asked for."""
         if asked is not None:
-            if asked not in (REGRESSION, CLASSIFICATION):
-                raise InvalidParameter(f"task must be '{REGRESSION}' or '{CLASSIFICATION}', got {asked!r}")
+            one_of(Task).check("task", asked)
             return asked
         kind = self.y.dtype.kind
         if kind == "f":
@@ -441,7 +443,7 @@ def read_data(request: DataRequest, task_of: Callable[[OpenedData], str], seed: 
     return ReadData(opened, sample_table(opened, task_of(opened), seed, folds))
 
 
-def told_task(opened: OpenedData, asked: str | None = None) -> str:
+def told_task(opened: OpenedData, asked: Task | None = None) -> Task:
     """Return the task that is asked for, or that the target says."""
     return asked or (CLASSIFICATION if opened.labels else REGRESSION)
 

@@ -12,7 +12,7 @@ from adaline.arrays import host
 from adaline.coding import Coding, HashedColumn
 from adaline.errors import InvalidData
 from adaline.fitted import AnyModel
-from adaline.inference.summary import frame_of, frame_of_columns, html_row, html_table, text_table
+from adaline.inference.summary import FrameBackend, frame_of, frame_of_columns, html_row, html_table, text_table
 from adaline.input.basis import columns_of
 from adaline.parameters import WholeNumber
 from adaline.wording import visible
@@ -41,7 +41,7 @@ class Coefficients:
         """Return everything as plain Python values."""
         return {"coefficients": self.rows, "count": self.count, "collisions": self.collisions}
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: FrameBackend | None = None) -> Any:
         """Return a frame with one row a coefficient, of pandas where it is installed, or of `backend`."""
         rows = [{**row, "levels": ", ".join(row["levels"])} if "levels" in row else row for row in self.rows]
         return frame_of(rows, backend)

@@ -33,7 +33,15 @@ from adaline.arrays import Array, GroupsLike, RowsLike, host, refuse_masked
 from adaline.block import Block
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.inference.sample import Sample
-from adaline.parameters import NONE, AnyOf, OneOf, WholeNumber
+from adaline.parameters import (
+    ERROR_KIND,
+    NONE,
+    STATISTIC_DISTRIBUTION,
+    AnyOf,
+    ErrorKind,
+    StatisticDistribution,
+    WholeNumber,
+)
 from adaline.solvers.least_squares.factor import EPS, Factor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
@@ -44,9 +52,6 @@ from adaline.sums.scores import runs
 from adaline.wording import counted, degrees
 
 POWERS = {"HC0": 0.0, "HC1": 0.0, "HC2": 1.0, "HC3": 2.0, "HC4": 4.0}
-ERRORS = ("classical", *POWERS, "cluster", "HAC")
-DISTRIBUTIONS = ("normal", "t")
-KNOWN_ERRORS, KNOWN_DISTRIBUTIONS = OneOf(*ERRORS), AnyOf(NONE, OneOf(*DISTRIBUTIONS))
 KNOWN_LAGS = AnyOf(NONE, WholeNumber(0))
 WEIGHT_TOLERANCE, SQUARES_TOLERANCE, TOTAL_TOLERANCE = 1e-9, 1e-6, 1e-9  # by which rows are recognised
 FULL_LEVERAGE = 1e-12  # 1 - h below which a row has leverage 1; 10x larger: more rows are refused by HC2 and HC3
@@ -170,23 +175,23 @@ class ErrorOptions:
 
     Parameters
     ----------
-    errors : one of `ERRORS`.
+    errors : see `ErrorKind`.
     groups : labels of the rows, (n,), or two of them, (n, 2), or names of columns of a table, for "cluster".
     lags : how far apart rows may be related, for "HAC"; None for 4 (N/100)^(2/9), rounded down.
     distribution : "normal" or "t", which judges single coefficients; None is "t" where the variance of the rows is
         estimated and the errors are classical, else "normal".
     """
 
-    errors: str = "classical"
+    errors: ErrorKind = "classical"
     groups: Any = None
     lags: int | None = None
-    distribution: str | None = None
+    distribution: StatisticDistribution | None = None
 
     def needs_rows(self, X: RowsLike) -> bool:
         """Return whether these errors read the rows; refuse words that mean nothing, and rows not given."""
-        KNOWN_ERRORS.check("errors", self.errors)
+        ERROR_KIND.check("errors", self.errors)
         if self.distribution is not None:
-            KNOWN_DISTRIBUTIONS.check("distribution", self.distribution)
+            STATISTIC_DISTRIBUTION.check("distribution", self.distribution)
         if self.lags is not None:
             KNOWN_LAGS.check("lags", self.lags)
         if self.groups is not None and self.errors != "cluster":

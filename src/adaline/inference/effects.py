@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -31,19 +31,19 @@ from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.fitted import AnyModel, check_is_fitted
 from adaline.inference.classical import judged
-from adaline.inference.summary import cell, escaped, frame_of, html_row, html_table, text_table
+from adaline.inference.summary import FrameBackend, cell, escaped, frame_of, html_row, html_table, text_table
 from adaline.input.basis import given_columns, rows_through_basis
 from adaline.input.coded import CodedRows, coded, offset_of
 from adaline.input.open import read_offset, read_rows, refuse_nonfinite
 from adaline.lazy import nw
 from adaline.losses import Likelihood, Logistic, Softmax
-from adaline.parameters import FLAG, LEVEL, OneOf
+from adaline.parameters import FLAG, LEVEL, one_of
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources import Source, is_table
 from adaline.sources.array import read_weights
 from adaline.wording import counted, visible
 
-AT = ("average", "mean")
+EffectsAt = Literal["average", "mean"]
 STEP = 2.0**-9  # of differences of fourth order, in units in which functions bend at about one
 STENCIL = ((1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
 SLOPE = "slope"
@@ -187,7 +187,7 @@ class Effects:
         """Return everything as plain Python values."""
         return {"title": self.title, "level": self.level, "effects": [dict(row) for row in self.rows]}
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: FrameBackend | None = None) -> Any:
         """Return a frame with one row an effect: of pandas where it is installed, else of polars or Arrow."""
         return frame_of(self.rows, backend)
 
@@ -217,7 +217,7 @@ class Effects:
 def effects(
     model: AnyModel,
     X: RowsLike,
-    at: str = "average",
+    at: EffectsAt = "average",
     columns: Sequence[str] | None = None,
     level: float = 0.95,
     sample_weight: WeightsLike = None,
@@ -265,7 +265,7 @@ def effects(
     ----------
     T. Leeper, margins (2021); statsmodels' get_margeff. G. W. Oehlert, American Statistician 46 (1992), 27-29.
     """
-    OneOf(*AT).check("at", at)
+    one_of(EffectsAt).check("at", at)
     LEVEL.check("level", level)
     FLAG.check("pairwise", pairwise)
     if not hasattr(model, "_mean_model"):

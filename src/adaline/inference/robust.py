@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 import scipy
@@ -37,11 +37,10 @@ import scipy
 from adaline.arrays import AnyArray, Array, HypothesisLike
 from adaline.errors import InvalidParameter
 from adaline.inference.classical import CoefficientStatistics, judged
-from adaline.inference.covariance import DISTRIBUTIONS
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald_chance, wald_squares
 from adaline.inference.summary import CoefficientTable
 from adaline.losses import Loss
-from adaline.parameters import NONE, AnyOf, OneOf
+from adaline.parameters import STATISTIC_DISTRIBUTION, QuantileErrorKind
 from adaline.results import Solution
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.robust.m_estimation import row_lengths
@@ -50,7 +49,7 @@ from adaline.solvers.smooth.problem import Problem
 from adaline.sums import ResidualTotals
 from adaline.wording import degrees
 
-QUANTILE_ERRORS = ("nid", "iid", "kernel")
+QUANTILE_ERRORS: tuple[str, ...] = get_args(QuantileErrorKind)
 """Standard errors of regression quantiles, the default first."""
 
 ABOUT = {
@@ -279,7 +278,7 @@ def judging_freedom(fit: RobustFit, errors: str, distribution: str | None, inter
 
     Those of the errors, unless a distribution is named: "t" has the weight less the coefficients.
     """
-    AnyOf(NONE, OneOf(*DISTRIBUTIONS)).check("distribution", distribution)
+    STATISTIC_DISTRIBUTION.check("distribution", distribution)
     if distribution == "t":
         return fit.weight - fit.dependence.rank - intercept
     return fit.errors[errors].freedom if distribution is None else np.inf

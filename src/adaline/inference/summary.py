@@ -8,17 +8,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from adaline.lazy import nw
-from adaline.parameters import NONE, AnyOf, OneOf
+from adaline.parameters import NONE, AnyOf, one_of
 from adaline.results import Certificate, Status
 from adaline.wording import counted, number, p_value, visible
 
 STATISTICS = ("estimate", "std_error", "statistic", "p_value", "lower", "upper")
-FRAMES = ("pandas", "polars", "pyarrow")
+FrameBackend = Literal["pandas", "polars", "pyarrow"]
 SEPARATED = (Status.SEPARATED, Status.QUASI_SEPARATED)
 
 
@@ -54,7 +54,7 @@ class CoefficientTable(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values."""
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: FrameBackend | None = None) -> Any:
         """Return the coefficients as a frame, one row each, intercept first, with columns as in `to_dict`.
 
         Of pandas where it is installed, else of polars or Arrow, or of `backend`: "pandas", "polars" or "pyarrow".
@@ -236,16 +236,16 @@ def certificate_shown(table: CoefficientTable) -> Certificate:
     return replace(table.certificate, advice=Status.SOLVED.advice) if told else table.certificate
 
 
-def frame_of(rows: Sequence[dict[str, Any]], backend: str | None = None) -> Any:
+def frame_of(rows: Sequence[dict[str, Any]], backend: FrameBackend | None = None) -> Any:
     """Return rows as a frame: of pandas where it is installed, else of polars or Arrow, or of the one named."""
     names = dict.fromkeys(name for row in rows for name in row)
     return frame_of_columns({name: [row.get(name) for row in rows] for name in names}, backend)
 
 
-def frame_of_columns(columns: dict[str, Any], backend: str | None = None) -> Any:
+def frame_of_columns(columns: dict[str, Any], backend: FrameBackend | None = None) -> Any:
     """Return columns as a frame, of the kind that `frame_of` chooses."""
-    AnyOf(NONE, OneOf(*FRAMES)).check("backend", backend)
-    kind: Any = backend or next(name for name in FRAMES if find_spec(name))
+    AnyOf(NONE, one_of(FrameBackend)).check("backend", backend)
+    kind: Any = backend or next(name for name in get_args(FrameBackend) if find_spec(name))
     return nw.from_dict(columns, backend=kind).to_native()
 
 

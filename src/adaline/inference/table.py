@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from adaline.errors import InvalidParameter
 from adaline.fitted import AnyModel
-from adaline.inference.summary import CoefficientTable, escaped, frame_of, html_row, html_table, text_table
-from adaline.parameters import FLAG, OneOf, WholeNumber
+from adaline.inference.summary import (
+    CoefficientTable,
+    FrameBackend,
+    escaped,
+    frame_of,
+    html_row,
+    html_table,
+    text_table,
+)
+from adaline.parameters import FLAG, WholeNumber, one_of
 from adaline.wording import counted, number, p_value, visible
 
-BELOW = ("std_error", "statistic", "p_value", "interval")
+BelowCoefficients = Literal["std_error", "statistic", "p_value", "interval"]
 STARS = {0.001: "***", 0.01: "**", 0.05: "*"}
 QUALITY = {
     "rows": "rows",
@@ -71,7 +79,7 @@ class RegressionTable:
             "errors": list(self.errors),
         }
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: FrameBackend | None = None) -> Any:
         """Return a frame with one row a coefficient and model; see `CoefficientTable.to_frame`."""
         return frame_of(self.rows, backend)
 
@@ -152,7 +160,11 @@ class RegressionTable:
 
 
 def regression_table(
-    *models: Any, names: Sequence[str] | None = None, stars: bool = False, below: str = "std_error", digits: int = 4
+    *models: Any,
+    names: Sequence[str] | None = None,
+    stars: bool = False,
+    below: BelowCoefficients = "std_error",
+    digits: int = 4,
 ) -> RegressionTable:
     """Set fitted models side by side: coefficients, what is below them, and how well the models fit.
 
@@ -189,7 +201,7 @@ def regression_table(
     M. Hlavac, stargazer: Well-formatted regression and summary statistics tables (2022).
     """
     FLAG.check("stars", stars)
-    OneOf(*BELOW).check("below", below)
+    one_of(BelowCoefficients).check("below", below)
     WholeNumber(1).check("digits", digits)
     if not models:
         raise InvalidParameter("regression_table needs at least one fitted model")

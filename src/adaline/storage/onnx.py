@@ -17,7 +17,7 @@ from __future__ import annotations
 import copy
 import os
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.polynomial import Chebyshev
@@ -32,7 +32,7 @@ from adaline.input.basis import basis_of
 from adaline.links import name_of
 from adaline.losses import LOSSES, Composed, CustomLoss, Linked, loss_of
 from adaline.losses.ordinal import CUMULATIVE_LINKS
-from adaline.parameters import OneOf
+from adaline.parameters import one_of
 from adaline.storage.container import BROKEN, replacing
 from adaline.storage.model_file import check_storable
 from adaline.storage.onnx_graph import Graph
@@ -54,12 +54,12 @@ from adaline.systems.families.filter import SignalSystem
 from adaline.systems.families.scheme import MOST, Scheme
 from adaline.systems.one_vs_rest import OneVsRest
 
-TYPES = ("float64", "float32")
+GraphNumbers = Literal["float64", "float32"]
 OPERATORS = {"tanh": "Tanh", "logistic": "Sigmoid", "exp": "Exp"}
 FOREVER = np.iinfo(np.int64).max
 
 
-def export_onnx(model: AnyModel, path: str | os.PathLike[str], dtype: str = "float64") -> None:
+def export_onnx(model: AnyModel, path: str | os.PathLike[str], dtype: GraphNumbers = "float64") -> None:
     """Write a fitted system or pipeline as an ONNX file: input `X` (n, D), and outputs by what the system does.
 
     Regressions and filters: `prediction`, (n,) or (n, K). Classifiers: `label` (n,), text or int64 (float64 where the
@@ -96,7 +96,7 @@ def export_onnx(model: AnyModel, path: str | os.PathLike[str], dtype: str = "flo
     ...     export_onnx(model, pathlib.Path(folder) / "line.onnx", dtype="float32")
     """
     check_storable(model)
-    OneOf(*TYPES).check("dtype", dtype)
+    one_of(GraphNumbers).check("dtype", dtype)
     graph = Graph(_onnx(), np.dtype(dtype))
     if is_pipeline(model):
         _pipeline(graph, model)

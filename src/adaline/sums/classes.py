@@ -83,8 +83,8 @@ class ClassMoments(Sum):
 
     def subtract(self, other: Self, weighted_rows: list[int] | None = None) -> None:
         """Take out rows that were taken in before, class by class; `weighted_rows` have a weight above zero, or all."""
-        for mine, theirs, rows in zip(self.parts, other.parts, weighted_rows or [None] * len(self.parts), strict=True):
-            mine.subtract(theirs, rows)
+        for k, (mine, theirs) in enumerate(zip(self.parts, other.parts, strict=True)):
+            mine.subtract(theirs, None if weighted_rows is None else weighted_rows[k])
 
     def copy(self) -> ClassMoments:
         """Return an independent copy."""

@@ -80,7 +80,9 @@ from adaline.parameters import (
     AnyOf,
     ClassWeight,
     CoefficientInterval,
+    ErrorKind,
     OneOf,
+    StatisticDistribution,
     UsedWith,
     WholeNumber,
     one_of,
@@ -540,13 +542,13 @@ class LogisticRegression(NearFits, LinearClassifier):
         self,
         level: float = 0.95,
         reference: Any = None,
-        errors: str = "classical",
+        errors: ErrorKind = "classical",
         X: RowsLike = None,
         y: TargetsLike = None,
         sample_weight: WeightsLike = None,
         groups: GroupsLike = None,
         lags: int | None = None,
-        distribution: str | None = None,
+        distribution: StatisticDistribution | None = None,
         interval: CoefficientInterval = "wald",
     ) -> LikelihoodSummary:
         """Return coefficients with standard errors, z, p, intervals and odds ratios, and how well the model fits.
@@ -630,13 +632,13 @@ class LogisticRegression(NearFits, LinearClassifier):
         value: Any = 0.0,
         target: Any = None,
         reference: Any = None,
-        errors: str = "classical",
+        errors: ErrorKind = "classical",
         X: RowsLike = None,
         y: TargetsLike = None,
         sample_weight: WeightsLike = None,
         groups: GroupsLike = None,
         lags: int | None = None,
-        distribution: str | None = None,
+        distribution: StatisticDistribution | None = None,
     ) -> WaldTest:
         """Test linear hypotheses about the coefficients by Wald's chi-squared.
 

@@ -53,7 +53,9 @@ from adaline.parameters import (
     AnyOf,
     Check,
     CoefficientInterval,
+    ErrorKind,
     OneOf,
+    StatisticDistribution,
 )
 from adaline.penalties import RidgePenalty
 from adaline.results import Status, without_constants
@@ -259,13 +261,13 @@ class OrdinalRegression(NearFits, LinearClassifier):
     def summary(
         self,
         level: float = 0.95,
-        errors: str = "classical",
+        errors: ErrorKind = "classical",
         X: RowsLike = None,
         y: TargetsLike = None,
         sample_weight: WeightsLike = None,
         groups: GroupsLike = None,
         lags: int | None = None,
-        distribution: str | None = None,
+        distribution: StatisticDistribution | None = None,
         interval: CoefficientInterval = "wald",
     ) -> OrdinalSummary:
         """Return slopes and thresholds with standard errors, z, p and intervals, and how well the model fits.
@@ -310,13 +312,13 @@ class OrdinalRegression(NearFits, LinearClassifier):
         self,
         hypothesis: HypothesisLike,
         value: Any = 0.0,
-        errors: str = "classical",
+        errors: ErrorKind = "classical",
         X: RowsLike = None,
         y: TargetsLike = None,
         sample_weight: WeightsLike = None,
         groups: GroupsLike = None,
         lags: int | None = None,
-        distribution: str | None = None,
+        distribution: StatisticDistribution | None = None,
     ) -> WaldTest:
         """Test linear hypotheses about the slopes by Wald's chi-squared, written as for `LinearRegression.test`.
 

@@ -42,6 +42,8 @@ from adaline.parameters import (
     AnyOf,
     Number,
     OneOf,
+    RobustErrorKind,
+    StatisticDistribution,
     UsedWith,
     one_of,
 )
@@ -230,7 +232,12 @@ class RobustRegression(NearFits, LinearRegressor):
         return like_rows(X, np.asarray(near))
 
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
-    def summary(self, level: float = 0.95, errors: str | None = None, distribution: str | None = None) -> RobustSummary:
+    def summary(
+        self,
+        level: float = 0.95,
+        errors: RobustErrorKind | None = None,
+        distribution: StatisticDistribution | None = None,
+    ) -> RobustSummary:
         """Return coefficients with standard errors, tests and confidence intervals, the scale, and the certificate.
 
         All are judged by the normal distribution, "nid" by Student's, as its density is that of few rows. There are
@@ -265,29 +272,33 @@ class RobustRegression(NearFits, LinearRegressor):
         check_is_fitted(self, "coef_")
         LEVEL.check("level", level)
         missing = left_out(self._fits[0].dependence, columns_of(self))
-        errors = check_errors(self._fits[0], errors, self.loss)
-        freedom = judging_freedom(self._fits[0], errors, distribution, bool(self.fit_intercept))
+        kind = check_errors(self._fits[0], errors, self.loss)
+        freedom = judging_freedom(self._fits[0], kind, distribution, bool(self.fit_intercept))
         targets = [f"y{k}" for k in range(len(self._fits))]
         of_level = f", quantile={self.quantile:g}" if self.loss == "quantile" else ""
-        notes = dict.fromkeys(note for fit in self._fits for note in fit.errors[errors].notes)
+        notes = dict.fromkeys(note for fit in self._fits for note in fit.errors[kind].notes)
         return RobustSummary(
             title=f"RobustRegression(loss={self.loss!r}{of_level})",
             names=columns_of(self),
             targets=targets,
-            parts=[infer_target(fit, errors, level, freedom) for fit in self._fits],
+            parts=[infer_target(fit, kind, level, freedom) for fit in self._fits],
             level=level,
             rows=self._fits[0].rows,
             weight=self._fits[0].weight,
             certificate=self.certificate_,
             notes=[*notes, *left_out_notes(missing)],
             intercept=bool(self.fit_intercept),
-            errors=errors,
+            errors=kind,
             quantile=None if self.loss in THRESHOLDS else self._criterion().level,
             left_out=missing,
         )
 
     def test(
-        self, hypothesis: HypothesisLike, value: Any = 0.0, errors: str | None = None, distribution: str | None = None
+        self,
+        hypothesis: HypothesisLike,
+        value: Any = 0.0,
+        errors: RobustErrorKind | None = None,
+        distribution: StatisticDistribution | None = None,
     ) -> HypothesisTest:
         """Test linear hypotheses C theta = value by Wald's chi-squared, or F.
 

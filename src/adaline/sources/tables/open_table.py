@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adaline.arrays import AnyArray, DataLike, GroupsLike, refuse_masked
+from adaline.coding.coding import MissingPolicy, UnseenPolicy
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources.array import OpenedArray, read_weights
 from adaline.sources.base import Source
@@ -20,7 +21,7 @@ from adaline.sources.tables.pipes import is_pipe, open_pipe
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import TableSource
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
-from adaline.sources.tables.spec import TableSpec, read_spec
+from adaline.sources.tables.spec import SingletonRows, TableSpec, read_spec
 
 ENGINES = {"dask": "dask", "distributed": "dask", "pyspark": "spark"}
 """Modules of engines, by the package of a data frame or a client."""
@@ -40,11 +41,11 @@ def open_table(
     hashed: Any = None,
     words: Any = None,
     dates: Any = None,
-    missing: str = "error",
-    unseen: str = "error",
+    missing: MissingPolicy = "error",
+    unseen: UnseenPolicy = "error",
     formula: str | None = None,
     absorb: Any = None,
-    singletons: str = "keep",
+    singletons: SingletonRows = "keep",
     table: str | None = None,
     sheet: str | int | None = None,
     decimal: str | None = None,

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields
 from itertools import accumulate
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from adaline.coding import Coding
 from adaline.coding.coding import check_policies
@@ -14,14 +14,15 @@ from adaline.coding.columns import DEFAULT_WIDTH, MISSING_LEVEL, check_width
 from adaline.coding.expressions import compiled, lag_of, names_in
 from adaline.coding.numerals import WORDS
 from adaline.errors import InvalidData, InvalidParameter, UnknownParameter
-from adaline.parameters import OneOf
+from adaline.parameters import one_of
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.notation import date_formats
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
 from adaline.wording import joined
 
-SINGLETONS = ("keep", "drop")
+WordWeighting = Literal["counts", "binary", "tfidf"]
+SingletonRows = Literal["keep", "drop"]
 DATE_SAMPLE = 20_000  # rows in which values that are no dates are looked for
 MOST_SHOWN = 3  # such values, and their lines, that a message names
 
@@ -54,7 +55,7 @@ class WordOptions:
         return cls(**(given or {}))
 
     def __post_init__(self) -> None:
-        OneOf("counts", "binary", "tfidf").check("words: weighting", self.weighting)
+        one_of(WordWeighting).check("words: weighting", self.weighting)
         for name, most in (("ngrams", 8), ("least", 2**53)):
             value = getattr(self, name)
             if type(value) is not int or not 1 <= value <= most:
@@ -172,7 +173,7 @@ class TableSpec:
 def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
     """Return the spec, whose names must all be columns of the table and of the kind that they are used for."""
     check_policies(spec.missing, spec.unseen)
-    OneOf(*SINGLETONS).check("singletons", spec.singletons)
+    one_of(SingletonRows).check("singletons", spec.singletons)
     if spec.formula is not None and (spec.target is not None or spec.features is not None):
         raise InvalidParameter("a formula names target and features: give neither target= nor features=")
     listed: list[tuple[str, Iterable[str]]] = [

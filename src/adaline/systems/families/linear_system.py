@@ -33,7 +33,15 @@ from adaline.input.coded import effects_on, refuse_absorbed
 from adaline.input.columns import InputColumns, SystemState, check_same_columns
 from adaline.input.drafts import snapshot
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
-from adaline.parameters import FLAG, LEVEL, PREDICTED_INTERVAL, PredictedInterval, one_of
+from adaline.parameters import (
+    FLAG,
+    LEVEL,
+    PREDICTED_INTERVAL,
+    ErrorKind,
+    PredictedInterval,
+    StatisticDistribution,
+    one_of,
+)
 from adaline.results import (
     CONSTANT,
     EXPLAINED,
@@ -311,13 +319,13 @@ class LinearSystem(LinearRegressor):
     def summary(
         self,
         level: float = 0.95,
-        errors: str = "classical",
+        errors: ErrorKind = "classical",
         X: RowsLike = None,
         y: TargetsLike = None,
         sample_weight: WeightsLike = None,
         groups: GroupsLike = None,
         lags: int | None = None,
-        distribution: str | None = None,
+        distribution: StatisticDistribution | None = None,
     ) -> Summary:
         """Return coefficients with standard errors, tests and confidence intervals, R^2, F, AIC, and the certificate.
 
@@ -394,13 +402,13 @@ class LinearSystem(LinearRegressor):
         self,
         hypothesis: HypothesisLike,
         value: Any = 0.0,
-        errors: str = "classical",
+        errors: ErrorKind = "classical",
         X: RowsLike = None,
         y: TargetsLike = None,
         sample_weight: WeightsLike = None,
         groups: GroupsLike = None,
         lags: int | None = None,
-        distribution: str | None = None,
+        distribution: StatisticDistribution | None = None,
     ) -> HypothesisTest:
         """Test linear hypotheses C theta = value: F = (C theta - value)' [C Cov C']^-1 (C theta - value) / q.
 
