@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 
 from adaline import peers
 from adaline.errors import AdalineWarning, UnknownParameter, warn
-from adaline.estimator import join_if_loaded
 from adaline.fitted import AnySystem
 from adaline.parameters import Check
 
@@ -39,7 +38,6 @@ def configured(cls: C) -> C:
 
     @wraps(construct)
     def explaining(self: Any, *args: Any, **given: Any) -> None:
-        join_if_loaded()
         try:
             construct(self, *args, **given)
         except TypeError:

@@ -8,7 +8,9 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from os.path import dirname, sep
+from typing import Any
 
 from adaline.wording import visible
 
@@ -126,20 +128,38 @@ class AdalineWarning(UserWarning):
     """
 
 
-class AloneWarning(UserWarning):
-    """In the place of scikit-learn's ConvergenceWarning, until scikit-learn is loaded (see `adaline.estimator`)."""
+class ConvergenceWarning(AdalineWarning):
+    """A fit ended before it reached what was asked for.
+
+    Where scikit-learn is imported, the warning issued is also scikit-learn's of that name.
+    """
 
 
-class AloneError(ValueError, AttributeError):
-    """In the place of scikit-learn's NotFittedError, until scikit-learn is loaded (see `adaline.estimator`)."""
+class NotFittedError(AdalineError, ValueError, AttributeError):
+    """The model has to be fitted first. The error raised is also scikit-learn's of that name."""
 
 
-class ConvergenceWarning(AdalineWarning, AloneWarning):
-    """A fit ended before it reached what was asked for. Also scikit-learn's warning of that name."""
+@cache
+def of_both(kind: Any) -> Any:
+    """Return the subclass of an error or warning that is also scikit-learn's of the same name.
+
+    Examples
+    --------
+    >>> import sklearn.exceptions
+    >>> from adaline.errors import NotFittedError, of_both
+    >>> error = of_both(NotFittedError)("not fitted")
+    >>> type(error).__name__, isinstance(error, NotFittedError), isinstance(error, sklearn.exceptions.NotFittedError)
+    ('NotFittedError', True, True)
+    """
+    import sklearn.exceptions  # slow to import
+
+    bases = (kind, getattr(sklearn.exceptions, kind.__name__))
+    pickled = {"__reduce__": lambda error: (_one_of_both, (kind, error.args))}
+    return type(kind.__name__, bases, {"__module__": kind.__module__, "__doc__": kind.__doc__, **pickled})
 
 
-class NotFittedError(AdalineError, AloneError):
-    """The model has to be fitted first. Also scikit-learn's error of that name."""
+def _one_of_both(kind: Any, given: tuple[Any, ...]) -> Any:
+    return of_both(kind)(*given)
 
 
 OWN = dirname(__file__) + sep
@@ -167,6 +187,8 @@ def warn(message: str, category: type[Warning]) -> None:
     if kept is not None:
         kept.append((message, category))
         return
+    if category is ConvergenceWarning and "sklearn" in sys.modules:
+        category = of_both(category)
     frame = sys._getframe(1)
     while frame.f_back is not None and _passes_on(frame.f_code.co_filename, frame.f_globals.get("__name__", "")):
         frame = frame.f_back

@@ -1,146 +1,106 @@
-"""Base classes of systems and bases: alone at first, scikit-learn's subclasses from its import on.
+"""Systems and bases are scikit-learn estimators by protocol: they have what scikit-learn asks of a model, as methods.
 
-Importing scikit-learn takes four times as long as all that a fit needs. So each class here begins alone, with the few
-methods that a fit needs; `join` puts scikit-learn's class of the same name under it, whose code then answers for tags,
-metadata routing, `set_output` and the HTML display. It is called
-
-- where a class or a model is made, a model fits, transforms or is unpickled, and scikit-learn is loaded; models made
-  before are changed too;
-- where something is asked for that scikit-learn has to answer: `__sklearn_tags__`, `score`, `fit_transform`, ...
-
-What is left out: of a model that was made before scikit-learn was loaded, and asked nothing since, `isinstance(model,
-sklearn.base.BaseEstimator)` is false.
+Importing scikit-learn takes longer than all that a fit needs. So nothing here inherits from it, and each method imports
+what it needs of it: tags, metadata routing, scores, frames as output, and the HTML diagram. Pipelines, searches,
+stacking, calibration and `check_estimator` ask only for these methods. What is left out: `isinstance(model,
+sklearn.base.BaseEstimator)` is false. Where other code asks for that, as `check_estimator` does to choose the checks of
+clusterings, a subclass is enough: `class MyRidge(adaline.Ridge, sklearn.base.BaseEstimator)`.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import cache, update_wrapper, wraps
-from inspect import Parameter, getattr_static, signature
+from inspect import Parameter, Signature, isclass, isfunction, signature
+from pprint import saferepr
 from types import MethodType
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self
 
-from adaline import errors
+from adaline.arrays import AnyArray, LabelsLike, RowsLike, TargetsLike, WeightsLike
 from adaline.display import fit_as_html
 from adaline.fitted import AnyModel, AnySystem, has_learned
-from adaline.locks import Lock
 
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-_LOCK = Lock()
-
-
-def join() -> None:
-    """Import scikit-learn, and make the classes of this module subclasses of its own, if they are not yet.
-
-    Where a class of a user stands in the way, as its bases would have no order, all stay as they were.
-    """
-    import sklearn.base
-    import sklearn.exceptions
-
-    with _LOCK:
-        if not _alone():
-            return
-        owns = (*MIXINS, BaseEstimator)
-        joined: dict[type[Any], tuple[type[Any], ...]] = {
-            errors.ConvergenceWarning: (errors.AdalineWarning, sklearn.exceptions.ConvergenceWarning),
-            errors.NotFittedError: (errors.AdalineError, sklearn.exceptions.NotFittedError),
-            **{own: (getattr(sklearn.base, own.__name__),) for own in owns},
-        }
-        before = {cls: cls.__bases__ for cls in joined}
-        try:
-            for cls, bases in joined.items():
-                cls.__bases__ = bases
-        except TypeError:
-            for cls, bases in before.items():
-                cls.__bases__ = bases
-            raise
-        for own in owns:
-            for name in [name for name, value in vars(own).items() if isinstance(value, Deferred)]:
-                delattr(own, name)  # scikit-learn's class has it now
-        for cls in _descendants(BaseEstimator):
-            above: Any = super(TransformerMixin if issubclass(cls, TransformerMixin) else BaseEstimator, cls)
-            above.__init_subclass__()
+WIDTH = 80
+"""Characters of a line of a `repr`."""
+MOST_SHOWN = 700
+"""Characters of a `repr` beyond which its middle is left out."""
+LEFT_BY_SCIKIT_LEARN = ("_sklearn_output_config", "_metadata_request")
+"""Attributes of a model that `set_output` and the requests for metadata leave; a clone has them too."""
+ROUTED = (
+    *("fit", "partial_fit", "predict", "predict_proba", "predict_log_proba", "decision_function", "score"),
+    *("transform", "inverse_transform"),
+)
+"""Methods to which scikit-learn routes metadata."""
+UNROUTED = frozenset(("X", "y", "Y", "Xt", "yt"))
+"""Arguments of these methods that are no metadata."""
 
 
-def join_if_loaded() -> bool:
-    """Join where scikit-learn is loaded; return whether it was loaded and not yet joined."""
-    if not _alone() or "sklearn.base" not in sys.modules:
-        return False
-    join()
-    return True
+def _setting(name: str, default: Any) -> Any:
+    """Return a setting of `sklearn.set_config`, the default where scikit-learn is not imported."""
+    settings = getattr(sys.modules.get("sklearn"), "get_config", None)
+    return default if settings is None else settings()[name]
 
 
-def _alone() -> bool:
-    return BaseEstimator.__base__ is AloneEstimator
+# -- metadata routing ------------------------------------------------------------------------------------------------
 
 
-def _descendants(cls: type[Any]) -> list[type[Any]]:
-    """Return the subclasses of a class, theirs too, each after its bases."""
-    below = set(cls.__subclasses__())
-    return sorted(below.union(*map(_descendants, below)), key=lambda one: len(one.__mro__))
+def _metadata(cls: type[Any], method: str) -> dict[str, Any]:
+    """Return what a method of a class takes besides rows and targets, with the default request of each."""
+    found: dict[str, Any] = {}
+    function = getattr(cls, method, None)
+    if isfunction(function):
+        _, *taken = signature(function).parameters.values()
+        named = [one.name for one in taken if one.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)]
+        found = dict.fromkeys(name for name in named if name not in UNROUTED)
+    for name in dir(cls):
+        if name.endswith(f"__metadata_request__{method}"):  # what a class of a user says of its own
+            found |= getattr(cls, name)
+    return found
 
 
-class Deferred:
-    """A name that scikit-learn's class has: asking for it joins."""
+class RequestSetter:
+    """The method `set_fit_request`, or of another method: a model has it where that method takes metadata."""
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
-        self.owner, self.name = owner, name
+        self.name, self.method = name, name.removeprefix("set_").removesuffix("_request")
 
-    def __get__(self, model: AnyModel, cls: Any = None) -> Any:
-        join()
-        asked = cls if model is None else model
-        above = super(self.owner, asked)
-        return getattr(above if hasattr(above, self.name) else asked, self.name)
+    def __get__(self, model: AnyModel, cls: Any) -> Any:
+        known = _metadata(cls, self.method)
+        if not known:
+            raise AttributeError(f"{self.method} of {cls.__name__} takes no metadata: there is no {self.name}")
 
+        def request(model: AnyModel, **wanted: Any) -> Any:
+            if not _setting("enable_metadata_routing", False):
+                raise RuntimeError(f"{self.name} needs sklearn.set_config(enable_metadata_routing=True)")
+            if strange := wanted.keys() - known.keys():
+                raise TypeError(f"Unexpected args: {strange} in {self.method}. Accepted arguments are: {set(known)}")
+            requests = model.get_metadata_routing()
+            for name, alias in wanted.items():
+                if alias != UNCHANGED:
+                    getattr(requests, self.method).add_request(param=name, alias=alias)
+            model._metadata_request = requests
+            return model
 
-class Alone:
-    """What stands under a class of this module in the place of scikit-learn's."""
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Refuse at once a class whose bases would have no order after the join."""
-        super().__init_subclass__(**options)
-        if cls.__module__ == __name__:
-            return
-        try:
-            join_if_loaded()
-        except TypeError:
-            cls.__bases__ = (Alone,)  # that it stands in the way of no other class
-            raise
-
-
-class AloneEstimator(Alone):
-    """What stands under `BaseEstimator` in the place of scikit-learn's."""
-
-    def __repr__(self) -> str:
-        from pprint import saferepr
-
-        kind: Any = type(self)
-        shown = [(name, saferepr(getattr(self, name)), saferepr(default)) for name, default in _defaults(kind).items()]
-        line = f"{kind.__name__}({', '.join(f'{name}={value}' for name, value, default in shown if value != default)})"
-        if len(line) <= 80:
-            return line
-        join()  # scikit-learn's knows how to break lines
-        return repr(self)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        if not state.keys().isdisjoint(LEFT_BY_SCIKIT_LEARN):
-            join()
-        join_if_loaded()
-        self.__dict__.update(state)
-
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if name not in REQUESTS or _takes_metadata(type(self), name[4:-8])]
-
-    def __sklearn_tags__(self) -> Any:
-        join()
-        return self.__sklearn_tags__()  # from the beginning, as scikit-learn's mixins stand between
+        request.__name__, request.__doc__ = self.name, f"Say which metadata of {self.method} a meta-estimator routes."
+        own = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+        names = [Parameter(name, Parameter.KEYWORD_ONLY, default=UNCHANGED) for name in sorted(known)]
+        request.__signature__ = Signature([own, *names])  # type: ignore[attr-defined]
+        return request if model is None else MethodType(request, model)
 
 
-class BaseEstimator(AloneEstimator):
+UNCHANGED = "$UNCHANGED$"
+"""The value of `sklearn.utils.metadata_routing.UNCHANGED`: a request stays as it is."""
+
+
+# -- the estimator ---------------------------------------------------------------------------------------------------
+
+
+class BaseEstimator:
     """Has the arguments of its constructor as parameters."""
+
+    _estimator_type: str | None = None
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
@@ -174,98 +134,111 @@ class BaseEstimator(AloneEstimator):
             known[name].set_params(**inner_params)
         return self
 
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__.copy()
+    def __sklearn_clone__(self) -> Self:
+        """Return a model of the same parameters that is not fitted: what `sklearn.base.clone` asks for."""
+        given = {name: clone(value, safe=False) for name, value in self.get_params(deep=False).items()}
+        out = type(self)(**given)
+        for name, value in given.items():
+            if getattr(out, name) is not value:
+                raise RuntimeError(f"cannot clone {self}: its constructor changes {name}, or does not set it")
+        for name in LEFT_BY_SCIKIT_LEARN:
+            if hasattr(self, name):
+                setattr(out, name, clone(getattr(self, name), safe=False))
+        return out
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether the model is fitted: what scikit-learn's `check_is_fitted` asks."""
         return has_learned(self)
 
+    def __sklearn_tags__(self) -> Any:
+        """Return what the model can do, as scikit-learn asks for it; classes change the tags of their base."""
+        from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags, TransformerTags
+
+        kind = self._estimator_type
+        supervised = kind in ("classifier", "regressor")
+        several = isinstance(self, MultiOutputMixin) and kind != "classifier"
+        return Tags(
+            estimator_type=kind,
+            target_tags=TargetTags(required=supervised, multi_output=several),
+            classifier_tags=ClassifierTags() if kind == "classifier" else None,
+            regressor_tags=RegressorTags() if kind == "regressor" else None,
+            transformer_tags=TransformerTags() if isinstance(self, TransformerMixin) else None,
+        )
+
+    def get_metadata_routing(self) -> Any:
+        """Return what the methods request of the metadata that a meta-estimator is given."""
+        from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
+
+        if hasattr(self, "_metadata_request"):
+            return get_routing_for_object(self._metadata_request)
+        requests = MetadataRequest(owner=type(self).__name__)
+        for method in ROUTED:
+            for name, alias in _metadata(type(self), method).items():
+                getattr(requests, method).add_request(param=name, alias=alias)
+        return requests
+
+    _get_metadata_request = get_metadata_routing  # what a router asks for its own
+
+    set_fit_request, set_partial_fit_request, set_score_request = RequestSetter(), RequestSetter(), RequestSetter()
+    set_predict_request, set_predict_proba_request = RequestSetter(), RequestSetter()
+    set_predict_log_proba_request, set_decision_function_request = RequestSetter(), RequestSetter()
+    set_transform_request, set_inverse_transform_request = RequestSetter(), RequestSetter()
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name[0] == "_" or hasattr(self, name)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__.copy()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def __repr__(self) -> str:
+        kind: Any = type(self)
+        defaults, name = _defaults(kind), kind.__name__
+        values = [(key, saferepr(getattr(self, key)), saferepr(default)) for key, default in defaults.items()]
+        all_of_them = not _setting("print_changed_only", True)
+        shown = [f"{key}={value}" for key, value, default in values if value != default or all_of_them]
+        margin = " " * (len(name) + 1)
+        text = name + "(" + f",\n{margin}".join(_lines(shown, WIDTH - len(margin) - 1)) + ")"
+        half = MOST_SHOWN // 2
+        return text if len(text) <= MOST_SHOWN else f"{text[:half]}...{text[-half:]}"
+
     @property
     def _repr_html_(self) -> Callable[[], str]:
-        join()
-        above: Any = super()
-        diagram = above._repr_html_  # there is none with sklearn.set_config(display="text")
-        return lambda: fit_as_html(self) + str(diagram())
+        from sklearn.utils import estimator_html_repr
+
+        if _setting("display", "diagram") != "diagram":
+            raise AttributeError('there is no diagram with sklearn.set_config(display="text")')
+        return lambda: fit_as_html(self) + str(estimator_html_repr(self))
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        join()
-        above: Any = super()
-        shown: dict[str, str] = above._repr_mimebundle_(**options)
-        if "text/html" in shown:
-            shown["text/html"] = fit_as_html(self) + shown["text/html"]
-        return shown
+        diagram = getattr(self, "_repr_html_", None)
+        return {"text/plain": repr(self)} | ({} if diagram is None else {"text/html": diagram()})
 
-    get_metadata_routing = Deferred()
-    set_fit_request, set_partial_fit_request, set_score_request = Deferred(), Deferred(), Deferred()
-    set_predict_request, set_predict_proba_request = Deferred(), Deferred()
-    set_decision_function_request, set_transform_request = Deferred(), Deferred()
+    def _get_params_html(self, *args: Any, **given: Any) -> Any:
+        """Return the table of parameters that the diagram asks for."""
+        import sklearn.base
 
+        return sklearn.base.BaseEstimator._get_params_html(self, *args, **given)
 
-class ClassifierMixin(Alone):
-    """Predicts labels."""
+    def _get_fitted_attr_html(self, *args: Any, **given: Any) -> Any:
+        """Return the table of what a fit has set that the diagram of newer versions asks for."""
+        import sklearn.base
 
-    score = Deferred()
-
-    @property
-    def _estimator_type(self) -> str:
-        return "classifier"
+        return sklearn.base.BaseEstimator._get_fitted_attr_html(self, *args, **given)
 
 
-class RegressorMixin(Alone):
-    """Predicts numbers."""
-
-    score = Deferred()
-
-    @property
-    def _estimator_type(self) -> str:
-        return "regressor"
-
-
-class ClusterMixin(Alone):
-    """Finds clusters."""
-
-    fit_predict = Deferred()
-
-
-class DensityMixin(Alone):
-    """Estimates a density."""
-
-    score = Deferred()
-
-
-class TransformerMixin(Alone):
-    """Transforms rows."""
-
-    fit_transform, set_output = Deferred(), Deferred()
-
-
-class ClassNamePrefixFeaturesOutMixin(Alone):
-    """Calls the columns that it gives by the name of its class."""
-
-    get_feature_names_out = Deferred()
-
-
-class MetaEstimatorMixin(Alone):
-    """Is made of other estimators."""
-
-
-class MultiOutputMixin(Alone):
-    """Takes several targets."""
-
-
-REQUESTS = [name for name in vars(BaseEstimator) if name.startswith("set_") and name.endswith("_request")]
-LEFT_BY_SCIKIT_LEARN = ("_sklearn_output_config", "_metadata_request")
-"""Attributes of a model that `set_output` and the requests for metadata leave."""
-MIXINS = tuple(cls for cls in Alone.__subclasses__() if cls is not AloneEstimator)
-
-
-def _takes_metadata(cls: type[Any], name: str) -> bool:
-    """Whether a class has a method of this name that takes more than rows and targets."""
-    method = getattr_static(cls, name, None)
-    if isinstance(method, Deferred):
-        return method.owner is not DensityMixin  # those of the others take weights
-    return method is not None and len(signature(getattr(cls, name)).parameters.keys() - {"self", "X", "y"}) > 0
+def _lines(shown: list[str], width: int) -> Iterator[str]:
+    """Yield lines of arguments, each as many as there is room for."""
+    line = ""
+    for one in shown:
+        if line and len(line) + len(one) + 2 > width:
+            yield line
+            line = one
+        else:
+            line = f"{line}, {one}" if line else one
+    yield line
 
 
 @cache
@@ -281,11 +254,129 @@ def _defaults(cls: type[Any]) -> dict[str, Any]:
     }
 
 
+# -- what kinds of estimators have in common -------------------------------------------------------------------------
+
+
+class ClassifierMixin:
+    """Predicts labels."""
+
+    _estimator_type: str | None = "classifier"
+
+    def score(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike = None) -> float:
+        """Return the share of labels predicted."""
+        import sklearn.base
+
+        return float(sklearn.base.ClassifierMixin.score(self, X, y, sample_weight))
+
+
+class RegressorMixin:
+    """Predicts numbers."""
+
+    _estimator_type: str | None = "regressor"
+
+    def score(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike = None) -> float:
+        """Return R^2."""
+        import sklearn.base
+
+        return float(sklearn.base.RegressorMixin.score(self, X, y, sample_weight))
+
+
+class ClusterMixin:
+    """Finds clusters."""
+
+    _estimator_type: str | None = "clusterer"
+
+    def fit_predict(self: Any, X: RowsLike, y: TargetsLike = None, **given: Any) -> LabelsLike:
+        """Fit to rows X, and return the index of the cluster of each."""
+        return self.fit(X, **given).labels_
+
+
+class DensityMixin:
+    """Estimates a density."""
+
+    _estimator_type: str | None = "density_estimator"
+
+
+class MetaEstimatorMixin:
+    """Is made of other estimators."""
+
+
+class MultiOutputMixin:
+    """Takes several targets."""
+
+
+class TransformerMixin:
+    """Transforms rows, into frames where `set_output` or `sklearn.set_config(transform_output=...)` asks for them."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name in ("transform", "fit_transform"):
+            method = getattr(cls, name, None)
+            if method is not getattr(super(cls, cls), name, None):  # the class defines it
+                setattr(cls, name, _framing(method))
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Set what `transform` returns: arrays ("default"), or frames ("pandas", "polars")."""
+        if transform is not None:
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def fit_transform(self: Any, X: RowsLike, y: TargetsLike = None, **given: Any) -> AnyArray:
+        """Fit to rows X, and transform them."""
+        targets = () if y is None else (y,)
+        return self.fit(X, *targets, **given).transform(X)
+
+
+class ClassNamePrefixFeaturesOutMixin:
+    """Calls the columns that it returns by the name of its class."""
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names of the columns of `transform`: kmeans0, kmeans1."""
+        import sklearn.base
+
+        return sklearn.base.ClassNamePrefixFeaturesOutMixin.get_feature_names_out(self, input_features)
+
+
+def _framing(transform: Any) -> Callable[..., Any]:
+    """Let `transform` of a class return frames where they are asked for."""
+
+    @wraps(transform)
+    def framing(self: Any, X: Any, *args: Any, **given: Any) -> Any:
+        found = transform(self, X, *args, **given)
+        asked = getattr(self, "_sklearn_output_config", {}).get("transform")
+        kind = _setting("transform_output", "default") if asked is None else asked
+        return found if kind == "default" else _transformed()(self, found).set_output(transform=kind).transform(X)
+
+    return framing
+
+
+@cache
+def _transformed() -> Any:
+    """Return a transformer of scikit-learn's whose output is known: scikit-learn makes a frame of it."""
+    import sklearn.base
+
+    class Transformed(sklearn.base.TransformerMixin):  # type: ignore[misc]
+        """Transforms the rows that a model was given into what the model found."""
+
+        def __init__(self, model: AnyModel, found: Any) -> None:
+            self.model, self.found = model, found
+
+        def get_feature_names_out(self) -> Any:
+            return self.model.get_feature_names_out()
+
+        def transform(self, X: Any) -> Any:
+            return self.found
+
+    return Transformed
+
+
+# -- functions -------------------------------------------------------------------------------------------------------
+
+
 def clone(estimator: AnySystem, *, safe: bool = True) -> Any:
     """Return an estimator that is not fitted, of the same parameters; of lists, each; `safe=False` copies all else."""
-    if _alone() and isinstance(estimator, BaseEstimator):
-        given = estimator.get_params(deep=False)
-        return type(estimator)(**{name: clone(value, safe=False) for name, value in given.items()})
+    if hasattr(estimator, "__sklearn_clone__") and not isclass(estimator):
+        return estimator.__sklearn_clone__()
     if type(estimator) in (list, tuple):
         return type(estimator)(clone(one, safe=safe) for one in estimator)
     if not safe and not hasattr(estimator, "get_params"):
@@ -306,21 +397,11 @@ def is_regressor(estimator: AnySystem) -> bool:
 
 
 def _predicts(estimator: AnySystem, kind: str) -> bool:
-    if _alone() and isinstance(estimator, BaseEstimator):
-        return getattr(estimator, "_estimator_type", None) == kind
+    if isinstance(estimator, BaseEstimator):
+        return estimator._estimator_type == kind
     from sklearn.utils import get_tags
 
     return bool(get_tags(estimator).estimator_type == kind)
-
-
-def joining(transform: Method) -> Method:
-    """Let `transform` of a class join first where scikit-learn is loaded, which wraps its output (`set_output`)."""
-
-    @wraps(transform)
-    def joined(self: Any, X: Any) -> Any:
-        return self.transform(X) if join_if_loaded() else transform(self, X)
-
-    return cast(Method, joined)
 
 
 class Available:
@@ -347,6 +428,3 @@ class Available:
 def available_if(check: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Any]:
     """Let models have a method only where check(model) is true."""
     return lambda fn: Available(fn, check)
-
-
-join_if_loaded()

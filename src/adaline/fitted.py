@@ -19,12 +19,12 @@ def check_is_fitted(model: AnyModel, attribute: str | None = None) -> None:
         return
     from sklearn.utils import validation  # slow to import
 
-    from adaline.errors import NotFittedError
+    from adaline.errors import NotFittedError, of_both
 
     try:
         validation.check_is_fitted(model, attribute)
     except validation.NotFittedError as error:
-        raise NotFittedError(str(error)) from None
+        raise of_both(NotFittedError)(str(error)) from None
 
 
 def has_learned(model: object) -> bool:

@@ -146,16 +146,26 @@ def test_warnings_are_ours_and_point_at_the_line_that_fits(name: str) -> None:
             call(*given)
         assert caught or place > 0
         if place == 0 and name not in ("LogisticRegression", "OrdinalRegression"):  # classes apart have no maximum
-            assert errors.ConvergenceWarning in {one.category for one in caught}
+            assert any(issubclass(one.category, errors.ConvergenceWarning) for one in caught)
         for one in caught:
+            ours, theirs = errors.ConvergenceWarning, exceptions.ConvergenceWarning
             assert issubclass(one.category, AdalineWarning)
+            assert issubclass(one.category, ours) == issubclass(one.category, theirs)
             assert one.filename == __file__, f"{one.filename}:{one.lineno}"
 
 
-def test_our_convergence_warning_is_both() -> None:
-    assert issubclass(errors.ConvergenceWarning, AdalineWarning)
-    assert issubclass(errors.ConvergenceWarning, exceptions.ConvergenceWarning)
-    assert pickle.loads(pickle.dumps(errors.ConvergenceWarning)) is errors.ConvergenceWarning
+@pytest.mark.parametrize("kind", [errors.ConvergenceWarning, errors.NotFittedError])
+def test_what_is_raised_is_ours_and_scikit_learns(kind: type[Exception]) -> None:
+    assert pickle.loads(pickle.dumps(kind)) is kind
+    both = errors.of_both(kind)
+    assert issubclass(both, (kind, getattr(exceptions, kind.__name__)))
+    assert repr(both("why")) == repr(kind("why")) == f"{kind.__name__}('why')"
+    again = pickle.loads(pickle.dumps(both("why")))
+    assert type(again) is both
+    assert again.args == ("why",)
+
+
+def test_errors_has_no_other_names() -> None:
     with pytest.raises(AttributeError, match="no attribute 'DivergenceWarning'"):
         _ = errors.DivergenceWarning  # type: ignore[attr-defined]
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from adaline.arrays import AnyArray, Array, RowsLike, TargetsLike, as_dense, framed, is_sparse
 from adaline.construction import check_parameters, configured
 from adaline.errors import InvalidData, InvalidType
-from adaline.estimator import BaseEstimator, TransformerMixin, clone, join_if_loaded, joining
+from adaline.estimator import BaseEstimator, TransformerMixin, clone
 from adaline.fitted import check_is_fitted
 from adaline.parameters import NONE, AnyOf, Instance, ListOf
 
@@ -51,13 +51,11 @@ class Basis(TransformerMixin, BaseEstimator):
 
     def fit(self, X: RowsLike, y: TargetsLike = None) -> Self:
         """Learn what the basis needs from rows X (n, D)."""
-        join_if_loaded()
         x = self._validated(X, reset=True)
         check_parameters(self)
         self.learn(np.asarray(as_dense(x if self.learns or not is_sparse(x) else x[:1])))
         return self
 
-    @joining
     def transform(self, X: RowsLike) -> Any:
         """Return phi(x) for each row, (n, M); CSR for sparse rows where zeros stay zeros."""
         check_is_fitted(self)

@@ -19,7 +19,7 @@ import numpy as np
 
 from adaline.arrays import all_finite, is_device
 from adaline.errors import InvalidData, InvalidType, TooLarge
-from adaline.estimator import BaseEstimator, join_if_loaded
+from adaline.estimator import BaseEstimator
 from adaline.locks import lock_of
 from adaline.results import Status, out_of_range
 from adaline.state import attributes_of
@@ -46,7 +46,6 @@ def transaction(method: Method) -> Method:
 
     @wraps(method)
     def learning(self: Any, *args: Any, **kwargs: Any) -> Any:
-        join_if_loaded()
         if not isinstance(self, BaseEstimator):
             called = f"{method.__name__}(X, y)"
             raise InvalidType(f"call {method.__name__} on a model, not on its class: LinearRegression().{called}")

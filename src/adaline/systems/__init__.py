@@ -16,18 +16,21 @@ of the user's, is in CUSTOM: for Python alone.
 
 Scikit-learn's interface
 ------------------------
-The base classes are in `estimator.py`. Importing scikit-learn takes four times as long as everything that a fit needs,
-which imports pandas and the statistics of SciPy. So `BaseEstimator` and the mixins are classes of our own, with
-parameters, `clone`, a short `repr` and the kind of target; everything else of scikit-learn's interface (tags, metadata
-routing, `set_output`, HTML, `score`) is scikit-learn's own code: `join` imports it and exchanges the bases of our
-classes for its classes of the same names (`__bases__`), existing models included. It is called when a class or a model
-is made, or a model fits, transforms or is unpickled or copied, and scikit-learn is loaded, and when scikit-learn has to
-answer a request. Then `isinstance(model, sklearn.base.BaseEstimator)` is true, as are those of the mixins and of
-`NotFittedError`. One case is lost: it is false for a model that was made before scikit-learn was imported, and not used
-since. `sklearn.base` cannot be asked to let a class in later, so that the alternative would be a hook on its import;
-the next fit is enough in practice. A class of a user whose bases would have no order after the join is refused where it
-is written, as after the join; a join that fails leaves all classes as they were. A `__new__` that joins would be
-shorter, but Python keeps the old constructor when the base it came from goes.
+`estimator.py` makes systems and bases scikit-learn estimators by protocol. `BaseEstimator` and the mixins inherit from
+nothing: `get_params`, `set_params`, `__sklearn_clone__`, `__sklearn_is_fitted__`, `__sklearn_tags__`, metadata routing,
+`set_output`, `score` and the HTML diagram are methods of ours, and each imports what it needs of scikit-learn when it
+is called. Importing `sklearn.base` takes four times as long as importing all that a fit needs, as it imports pandas and
+the statistics of SciPy. Pipelines, searches, stacking, voting and calibration ask only for these methods;
+`tests/laws/test_scikit_learn.py` compares what they give with what they give with subclasses of scikit-learn's classes.
+
+- **`isinstance(model, sklearn.base.BaseEstimator)` is false.** scikit-learn itself asks for its base class in three
+  places: to break the lines of a `repr`, to warn in its checks of estimators, and there to choose the checks of
+  clusterings. A subclass `class MyKMeans(KMeans, sklearn.base.ClusterMixin, sklearn.base.BaseEstimator)` has both, and
+  passes these checks.
+- **Errors and warnings** have to be subclasses of scikit-learn's: no method can answer for them in an `except` or a
+  filter. What is raised as `NotFittedError` and issued as `ConvergenceWarning` is a subclass of our class and of
+  scikit-learn's (`errors.of_both`); the warning only where scikit-learn is imported, as nobody else has its class.
+- **Frames as output** are made by scikit-learn: a transformer of its own that returns what ours found.
 """
 
 from adaline.lazy import lazily

@@ -448,14 +448,5 @@ class ElasticNet(LinearRegressor):
         return 2**23 if _classifies(self) else None
 
     @property
-    def _estimator_type(self) -> str:
+    def _estimator_type(self) -> str:  # type: ignore[override]
         return "classifier" if _classifies(self) else "regressor"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if _classifies(self):
-            from sklearn.utils import ClassifierTags
-
-            tags.estimator_type, tags.regressor_tags, tags.classifier_tags = "classifier", None, ClassifierTags()
-            tags.target_tags.multi_output = False
-        return tags

@@ -9,7 +9,7 @@ import numpy as np
 
 from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, host, is_device, like_rows, to_device_of
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.estimator import ClassNamePrefixFeaturesOutMixin, TransformerMixin, joining
+from adaline.estimator import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from adaline.fitted import check_is_fitted
 from adaline.input import by_blocks
 from adaline.input.open import refuse_overflow
@@ -87,7 +87,6 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
     _mean = FittedAttribute[Array]()
     _n_features_out = FittedAttribute[int]()
 
-    @joining
     @by_blocks
     def transform(self, X: RowsLike) -> Array:
         """Return the projections of the rows, about the overall mean, on the directions, (n, r)."""
@@ -98,7 +97,9 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         directions = to_device_of(x, self.directions_.T.copy()) if is_device(x) else self.directions_.T
         return like_rows(X, refuse_overflow(host(x @ directions)) - self.directions_ @ self._mean)
 
-    def fit_transform(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Array:
+    def fit_transform(  # type: ignore[override]
+        self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None
+    ) -> Array:
         """Fit, then return the projections of the same rows."""
         return self.fit(X, y, sample_weight).transform(X)
 

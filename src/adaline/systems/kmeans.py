@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, beside, host, like_rows, namespace
 from adaline.construction import check_parameters
-from adaline.estimator import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, joining
+from adaline.estimator import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, generator, transaction
 from adaline.parameters import AUTO, COUNT, AnyOf, Numbers, OneOf
@@ -157,7 +157,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         centres = self._centres()
         return like_rows(X, self._over(X, lambda block: nearest(block, centres))[:, 0].astype(np.int32))
 
-    @joining
     def transform(self, X: RowsLike) -> Array:
         """Return the distances to all centres, (n, K)."""
         check_is_fitted(self, "cluster_centers_")
