@@ -179,16 +179,17 @@ def fit(path: str, solver: str, bits: str, ids: str) -> float:
 
     It is the progressive one, or that of the optimum under a small penalty.
     """
-    from adaline import LogisticRegression, open_table
+    from adaline import LogisticRegression, OnlineLogistic, open_table
 
-    settings: dict[str, Any] = {} if solver == ONLINE else {"penalty": 1.0, "tol": 1e-4}
     buckets = 2 ** int(bits)
     if path.endswith(".vw"):
         source = open_table(path, hashed=buckets, progress=False)
     else:
         source = open_table(path, target="click", hashed=dict.fromkeys(IDS[: int(ids)], buckets), progress=False)
-    model: Any = LogisticRegression(solver=solver, **settings).fit(source)
-    return float(model.progressive_loss_ if solver == ONLINE else model.certificate_.objective / source.count_rows())
+    if solver == ONLINE:
+        return float(OnlineLogistic().fit(source).progressive_loss_)
+    exact = LogisticRegression(solver=solver, penalty=1.0, tol=1e-4).fit(source)
+    return float(exact.certificate_.objective / source.count_rows())
 
 
 def _peer(words: Sequence[str]) -> Run:
@@ -292,7 +293,7 @@ def _write_lines(path: Path, x: Any, click: Any) -> None:
 
 _TEXT = """\
 A click log: ten columns of ids by Zipf's law over 1e2 to 1e6 levels, three of numbers in unlike units, clicks by a
-logistic law. `LogisticRegression(solver="online")` reads a table with `hashed=` columns of 2^20 buckets each, or of
+logistic law. `OnlineLogistic` reads a table with `hashed=` columns of 2^20 buckets each, or of
 2^17, so that all of them have about as many as Vowpal Wabbit has weights. Vowpal Wabbit {} reads its own text, or the
 cache it has made of it, with its default steps. The loss is the progressive one, each row's before it is learned from;
 of the exact fit it is that of the optimum. scikit-learn {} hashes lists of words and learns in lots of 5000 rows.

@@ -151,7 +151,7 @@ def _rows(settings: Settings) -> Table:
         ),
         (adaline.SigmoidPerceptron(rate=0.01), lambda: river.LogisticRegression(**steps), "LogisticRegression", labels),
         (
-            adaline.LogisticRegression(solver="online"),
+            adaline.OnlineLogistic(),
             lambda: river.LogisticRegression(**steps),
             "LogisticRegression",
             labels,

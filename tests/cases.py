@@ -73,8 +73,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"l1": 1.0},
         {"firth": True, "scheme": "one-vs-rest"},
         {"penalty": 1.0, "basis": Radial(centres=3) + Fourier(terms=2, random=True)},
-        {"solver": "online"},
     ],
+    "OnlineLogistic": [{"scheme": "one-vs-rest", "epochs": 3}, {"penalty": 1.0, "l1": 0.5, "average": True}],
     "OrdinalRegression": [{"link": "probit"}, {"link": "cloglog", "penalty": 0.1, "standardize": True}],
     "GeneralizedLinear": [
         *({"loss": name} for name in FAMILIES if name != "gaussian"),

@@ -40,6 +40,7 @@ from adaline.systems import LinearRegression as LinearRegression
 from adaline.systems import LogisticRegression as LogisticRegression
 from adaline.systems import OneVsOne as OneVsOne
 from adaline.systems import OneVsRest as OneVsRest
+from adaline.systems import OnlineLogistic as OnlineLogistic
 from adaline.systems import OrdinalRegression as OrdinalRegression
 from adaline.systems import Perceptron as Perceptron
 from adaline.systems import Pocket as Pocket

@@ -128,6 +128,10 @@ class AdalineWarning(UserWarning):
     """
 
 
+class DeprecatedWarning(AdalineWarning, FutureWarning):
+    """What was called still works, and the next release removes it; the message names what replaces it."""
+
+
 class ConvergenceWarning(AdalineWarning):
     """A fit ended before it reached what was asked for.
 

@@ -109,7 +109,9 @@ OUR_NAMES: dict[str, tuple[str, ...]] = {
 """For each name elsewhere, the names here that may be meant; the message says the first that the system has."""
 
 EXACT = "is not needed here: the solver is chosen by the shape of the data"
-NO_STEPS = "is for systems that learn step by step, such as LMS, Perceptron and OnlineLogistic"
+STEPS = ("learning_rate", "learning_rate_init", "eta", "eta0", "lr", "step_size", "rate")
+NO_STEPS = "is for systems that learn step by step, such as LMS and Perceptron"
+OWN_STEPS = "is not needed here: every column has a step size of its own, in its units"
 DETERMINISTIC = "is not needed here: the fit is deterministic and gives the same result in every run"
 BY_SELECTION = "is for adaline.select, which chooses parameters by cross-validation"
 HELD_OUT = "is not available: adaline.learning_curve shows the error on rows left out"
@@ -123,7 +125,7 @@ NOTES: dict[str, str] = {
     **dict.fromkeys(("max_fun", "solver_options"), EXACT),
     **dict.fromkeys(("tol", "tolerance", "thresh"), "is not needed here: the solution is computed directly"),
     **dict.fromkeys(("init", "n_init"), "is not needed here: the solution does not depend on where the solver starts"),
-    **dict.fromkeys(("learning_rate", "learning_rate_init", "eta", "eta0", "lr", "step_size", "rate"), NO_STEPS),
+    **dict.fromkeys(STEPS, NO_STEPS),
     **dict.fromkeys(("schedule", "lr_schedule", "power_t", "average"), NO_STEPS),
     **dict.fromkeys(("random_state", "seed", "rng"), DETERMINISTIC),
     **dict.fromkeys(("cv", "n_folds", "folds", "scoring", "refit"), BY_SELECTION),
@@ -177,10 +179,10 @@ NOTES: dict[str, str] = {
 }
 """For each name elsewhere that no parameter here stands for, the rest of the sentence that begins with it."""
 
-EPOCHS_FOR = {"LogisticRegression": "'online'", "LinearRegression": "'gradient'"}
-"""Systems whose limit on the number of passes is for one solver."""
+EPOCHS_FOR = {"LogisticRegression": "OnlineLogistic", "LinearRegression": "solver='gradient'"}
+"""Systems that run until they have converged, and what has a number of passes instead."""
 
-OF_MEANS = ("LogisticRegression", "GeneralizedLinear")
+OF_MEANS = ("LogisticRegression", "OnlineLogistic", "GeneralizedLinear")
 """Systems whose counterparts elsewhere penalise the mean loss of the rows."""
 
 OF_MACHINES = (
@@ -209,6 +211,8 @@ PATH_NOTES: dict[str, str] = {
 
 
 OWN_NOTES: dict[tuple[str, str], str] = {
+    **{("OnlineLogistic", name): f"{name} {OWN_STEPS}" for name in STEPS},
+    ("OnlineLogistic", "tol"): "tol is not available here: fit takes as many passes as epochs says",
     ("GeneralizedLinear", "machine"): "machine= is now the system CustomMachine(machine, loss=...)",
     (
         "CustomMachine",
@@ -222,7 +226,7 @@ OUR_SYSTEMS: dict[str, tuple[str, ...]] = {
     "Ridge": ("ridgecv", "bayesianridge", "ridgeregression"),
     "ElasticNet": ("lasso", "lassocv", "lassolars", "elasticnetcv", "glmnet"),
     "LogisticRegression": ("logit", "logistic", "logisticregressioncv", "softmax", "multinom", "mnlogit"),
-    "LogisticRegression(solver='online')": ("sgdclassifier", "vw"),
+    "OnlineLogistic": ("sgdclassifier", "vw"),
     "LMS": ("sgd", "sgdregressor", "widrowhoff"),
     "GeneralizedLinear": ("glm", "gamma", "tweedieregressor", "gammaregressor", "negativebinomial"),
     "GeneralizedLinear(loss='poisson')": ("poisson", "poissonregressor"),
@@ -290,7 +294,7 @@ def _translated(owner: str, name: str, value: Any, known: list[str]) -> str:
     if name == "learning_rate" and isinstance(value, str) and "schedule" in known:
         return f"learning_rate={value!r} is a schedule here, one of constant, 1/t and power, and eta0 is called rate"
     if name in LIMITS and owner in EPOCHS_FOR:
-        return f"{name} {NOTES[name]}; epochs is for solver={EPOCHS_FOR[owner]}"
+        return f"{name} {NOTES[name]}; epochs is for {EPOCHS_FOR[owner]}"
     if "system" in known and name in OF_MACHINES:
         return f"{name} is a parameter of the machines: {owner}(system=LogisticRegression(...))"
     ours = next((one for one in OUR_NAMES.get(name, ()) if one in known), None)

@@ -261,7 +261,7 @@ def test_a_system_that_is_named_reads_a_large_table_of_two_classes_once(
     i = np.arange(100)
     frame = pd.DataFrame({"x": i % 7.0, "user": [f"u{one % 13}" for one in i], "y": i % 2})
     frame.to_csv("rows.csv", index=False) if kind == "csv" else frame.to_parquet("rows.parquet", row_group_size=30)
-    words = ("--hash", "user", "--system", "LogisticRegression(solver='online')", "--passes", "1")
+    words = ("--hash", "user", "--system", "OnlineLogistic", "--passes", "1")
     done = shell.good("fit", f"rows.{kind}", "-t", "y", *words)
     assert reads == ["all rows"]
     told = [line.split()[0] for line in done.err.splitlines() if line.strip()[:1].isdigit()]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.command_line import Shell
 
-ONLINE = 'LogisticRegression(solver="online")'
+ONLINE = "OnlineLogistic"
 KINDS = pytest.mark.parametrize("kind", ["libsvm", "vw"])
 
 

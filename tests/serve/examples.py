@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
-from adaline import LMS, LogisticRegression, OneVsOne, OneVsRest, open_table
+from adaline import LMS, OneVsOne, OneVsRest, OnlineLogistic, open_table
 from adaline.estimator import clone, is_regressor
 from adaline.serve import Learner, Receipt
 from adaline.serve.requests import ARROW, CSV, JSON
@@ -20,7 +20,6 @@ from adaline.storage.container import read
 from adaline.systems import SYSTEMS
 
 SETTINGS: dict[str, dict[str, Any]] = {
-    "LogisticRegression": {"solver": "online"},
     "AdaptiveFilter": {"taps": 2},
     "WienerFilter": {"taps": 2},
     "Perceptron": {"epochs": 1},
@@ -29,7 +28,7 @@ MADE = {name: system(**SETTINGS.get(name, {})) for name, system in SYSTEMS.items
 MODELS: dict[str, Any] = {
     **{name: model for name, model in MADE.items() if hasattr(model, "partial_fit")},
     "OneVsRest of LMS": OneVsRest(LMS()),
-    "OneVsOne of LogisticRegression": OneVsOne(LogisticRegression(solver="online")),
+    "OneVsOne of OnlineLogistic": OneVsOne(OnlineLogistic()),
 }
 FIRST, COLUMNS, ROWS = 40, 3, 200
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from adaline import LMS, LogisticRegression
+from adaline import LMS, OnlineLogistic
 from adaline.serve import Limits, app
 from adaline.serve.requests import ARROW, CSV, JSON
 from tests.serve.asgi import Client
@@ -76,7 +76,7 @@ def attack(seed: int, count: int) -> Counter[int]:
 
     What is answered at once has the answer of ASGI.
     """
-    models = {"scan": fitted(LMS()), "sign": fitted(LogisticRegression(solver="online"), "sign")}
+    models = {"scan": fitted(LMS()), "sign": fitted(OnlineLogistic(), "sign")}
     service = app(models, learn=True, limits=Limits(body=200_000))
     client = Client(service)
     found: Counter[int] = Counter()

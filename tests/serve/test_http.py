@@ -23,6 +23,7 @@ from adaline import (
     LinearRegression,
     LogisticRegression,
     OneVsRest,
+    OnlineLogistic,
     Perceptron,
     Ridge,
     open_table,
@@ -432,7 +433,7 @@ def test_a_key_is_learned_once_and_a_bad_batch_not_at_all(learning: Client, tmp_
 SCHEMES = {
     "of the scheme": OneVsRest(LMS(), basis=Polynomial(degree=2)),
     "of the machines": OneVsRest(LMS(basis=Polynomial(degree=2))),
-    "of probabilities": OneVsRest(LogisticRegression(solver="online", basis=Polynomial(degree=2))),
+    "of probabilities": OneVsRest(OnlineLogistic(basis=Polynomial(degree=2))),
 }
 
 
@@ -459,7 +460,7 @@ def test_a_basis_within_a_scheme_is_in_service_what_it_is_apart(serving: Serve, 
 
 
 def test_no_client_adds_a_column_to_a_model_that_grows_by_keys(serving: Serve) -> None:
-    model = LogisticRegression(solver="online")
+    model = OnlineLogistic()
     for k in range(6):
         model.learn_one({"a": k % 3, "b": k % 2}, "xy"[k % 2], **({} if k else {"classes": ["x", "y"]}))
     client = serving(model, learn=True)

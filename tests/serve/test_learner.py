@@ -94,7 +94,7 @@ def test_rows_are_learned_once_under_a_key_that_stands_for_them(tmp_path: Path) 
 
 
 def test_what_cannot_be_learned_is_refused_whole_and_never_journalled(tmp_path: Path) -> None:
-    model, x, y = begun("LogisticRegression")
+    model, x, y = begun("OnlineLogistic")
     rows = listed(x[:4], y[:4])
     with Learner(model, tmp_path) as learner:
         for wrong in ([0.0, 1.0, 2.0, "none"], [0.0, None, 2.0, "low"], [0.0, 1e200, 2.0, "low"], [1.0, "low"]):

@@ -13,7 +13,16 @@ import pytest
 import scipy.sparse
 from sklearn.base import is_classifier
 
-from adaline import LinearRegression, LogisticRegression, SigmoidPerceptron, load, open_table, save, set_threads
+from adaline import (
+    LinearRegression,
+    LogisticRegression,
+    OnlineLogistic,
+    SigmoidPerceptron,
+    load,
+    open_table,
+    save,
+    set_threads,
+)
 from adaline.errors import InvalidData
 from adaline.sources.tables import source as source_module
 from adaline.sources.tables.spec import TableSpec, WordOptions
@@ -22,8 +31,8 @@ from tests.codings import ABSORBED, CODINGS, LEARNED_FROM_ROWS, NO_LEVEL_IS_NEW,
 ALL = "online, penalised and averaged"
 LEARNERS: dict[str, Any] = {
     "exact": LogisticRegression(penalty=1.0),
-    "online": LogisticRegression(solver="online"),
-    ALL: LogisticRegression(solver="online", penalty=1.0, l1=0.5, average=True),
+    "online": OnlineLogistic(),
+    ALL: OnlineLogistic(penalty=1.0, l1=0.5, average=True),
     "sigmoid": SigmoidPerceptron(mode="online", epochs=1),
 }
 """Learners of sparse rows; a row counts by its weight as often as it is repeated in those of EXACT."""

@@ -16,7 +16,16 @@ import pandas as pd
 import pytest
 from sklearn.base import RegressorMixin
 
-from adaline import LMS, KMeans, LinearRegression, LogisticRegression, SigmoidPerceptron, open_table, set_threads
+from adaline import (
+    LMS,
+    KMeans,
+    LinearRegression,
+    LogisticRegression,
+    OnlineLogistic,
+    SigmoidPerceptron,
+    open_table,
+    set_threads,
+)
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData, MissingValues
 from adaline.solvers.smooth import choose
@@ -208,10 +217,10 @@ def test_the_sample_of_a_stream_does_not_depend_on_how_it_is_cut(tmp_path: Path,
 # -- online fits -------------------------------------------------------------------------------------------------------
 
 ROWS = 600
-ONLINE = LogisticRegression(solver="online")
+ONLINE = OnlineLogistic()
 BY_TARGET = {
     "number": (ONLINE, 1),
-    "text": (LogisticRegression(solver="online", l1=0.1), 1),
+    "text": (OnlineLogistic(l1=0.1), 1),
     "three": (ONLINE, 1),
     "flag": (SigmoidPerceptron(mode="online", epochs=1, shuffle=False), 1),
     "late": (ONLINE, 3),  # up to a label that only the last rows have, for all labels, and the fit

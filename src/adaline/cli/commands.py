@@ -39,7 +39,7 @@ from adaline.cli.options import (
     "adaline fit wages.csv -t wage --errors HC3",
     "adaline fit flights.parquet -t arr_delay --features distance --absorb carrier,tailnum --cluster-errors carrier",
     "adaline fit claims.csv -t claims -s GeneralizedLinear --set loss=poisson --offset 'log(years)'",
-    "adaline fit clicks.csv -t click -s LogisticRegression --set solver=online --passes 1 -o clicks.adaline",
+    "adaline fit clicks.csv -t click -s OnlineLogistic --passes 1 -o clicks.adaline",
 )
 def fit(
     options: Options,

@@ -253,8 +253,8 @@ def split_call(named: str) -> tuple[str, list[str]]:
     Examples
     --------
     >>> from adaline.cli.open import split_call
-    >>> split_call('LogisticRegression(solver="online", l1=2)')
-    ('LogisticRegression', ["solver='online'", 'l1=2'])
+    >>> split_call('LogisticRegression(solver="lbfgs", l1=2)')
+    ('LogisticRegression', ["solver='lbfgs'", 'l1=2'])
     """
     name, bracket, _ = named.partition("(")
     if not bracket:

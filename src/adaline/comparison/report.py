@@ -44,7 +44,7 @@ from adaline.plots.thresholds import MOST_CURVES
 from adaline.results import Certificate
 from adaline.sources.threads import blas_threads_for
 from adaline.storage.container import replacing
-from adaline.systems import ElasticNet, LogisticRegression, OrdinalRegression
+from adaline.systems import ElasticNet, LogisticRegression, OnlineLogistic, OrdinalRegression
 from adaline.wording import amount, counted, four_places, p_value, visible
 
 MOST_COEFFICIENTS = 25
@@ -372,7 +372,8 @@ def _units(found: Ranking, chosen: Result) -> str:
     if isinstance(chosen.model, OrdinalRegression):
         return "log odds of a higher class"
     if found.task != REGRESSION:
-        return "log odds" if isinstance(chosen.model, LogisticRegression | ElasticNet) else "units of the discriminant"
+        log_odds = isinstance(chosen.model, LogisticRegression | OnlineLogistic | ElasticNet)
+        return "log odds" if log_odds else "units of the discriminant"
     if chosen.settings.get("loss") in LOSSES:
         return f"units of the logarithm of {found.data.target}"
     return f"units of {found.data.target}"

@@ -224,8 +224,8 @@ def _takes_rows(system: AnySystem, board: Board, fitted: Any) -> bool:
     """Whether the model after some rows in order is that of `partial_fit`, and no more rows are taken than allowed."""
     if not isinstance(system, OnlineSystem) or type(system).__name__ == "Pocket":
         return False
-    in_order = getattr(system, "mode", "online") == "online" and not system.shuffle and not system.standardize
-    whole = getattr(system, "class_weight", None) is None and system.basis is None
+    in_order = getattr(system, "mode", "online") == "online" and not getattr(system, "shuffle", False)
+    whole = getattr(system, "class_weight", None) is None and system.basis is None and not system.standardize
     return in_order and whole and len(board.points) * fitted.n_iter_ <= MOST_ROWS
 
 

@@ -30,7 +30,7 @@ constant - best) is 0.042 on sonar and 0.037 on ionosphere.
 
 Sparse rows
 -----------
-Sparse rows of more than 128 columns, and `LogisticRegression(solver="online")`, take steps of each coordinate in its
+Sparse rows of more than 128 columns, and `OnlineLogistic`, take steps of each coordinate in its
 own units (`scans/coordinate.py`): AdaGrad on x / max |x|. Each step follows the flow of the loss, so that none passes
 its target and no copy of the weights is needed. Penalties follow FTRL-proximal, once for all rows and once more with
 every further epoch, so that many epochs approach the stated objective. Sigmoids follow their log-likelihood in the

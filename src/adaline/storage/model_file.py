@@ -33,7 +33,8 @@ from adaline.storage.container import AGAIN, BROKEN, SCHEMA, Tensors, read, read
 from adaline.storage.pipelines import first_step, is_pipeline, last_step, of_scikit_learn
 from adaline.storage.schema import KNOWN, check_model
 from adaline.storage.tree import CRITERIA, decode, encode, parts_of, system_of
-from adaline.systems import CUSTOM, SYSTEMS
+from adaline.systems import CUSTOM, SYSTEMS, LogisticRegression
+from adaline.systems.families.online_alias import with_present_name
 
 PLAIN = ("schema", "adaline", "created", "system", "columns", "classes")
 TREES = ("parameters", "certificate", "state")
@@ -71,6 +72,7 @@ def save(model: AnyModel, path: str | os.PathLike[str]) -> None:
     True
     """
     check_storable(model)
+    model = with_present_name(model) if type(model) is LogisticRegression else model
     parameters, state = parts_of(model)
     tensors: Tensors = {}
     cls: type[Any] = type(model)

@@ -46,6 +46,7 @@ from adaline.systems import (
     GeneralizedLinear,
     LogisticRegression,
     OneVsOne,
+    OnlineLogistic,
     OrdinalRegression,
     SigmoidPerceptron,
     WienerFilter,
@@ -206,7 +207,7 @@ def _classifier(graph: Graph, model: AnyModel) -> None:
         score, columns, probability = ordinal(graph, model)
     else:
         score, columns, joint = _scheme(graph, model) if isinstance(model, Scheme) else _scores(graph, model)
-    if isinstance(model, LogisticRegression | ElasticNet):
+    if isinstance(model, LogisticRegression | OnlineLogistic | ElasticNet):
         score, probability = logistic(graph, model, score)
         columns = 1 if columns == 1 else len(model.classes_)
     if columns == 1:
@@ -367,7 +368,7 @@ def shares(graph: Graph, one: str) -> str:
     return graph.op("Div", one, graph.op("Max", total, graph.real(np.finfo(graph.dtype).tiny)))
 
 
-def logistic(graph: Graph, model: LogisticRegression | ElasticNet, score: str) -> tuple[str, str]:
+def logistic(graph: Graph, model: LogisticRegression | OnlineLogistic | ElasticNet, score: str) -> tuple[str, str]:
     """Return scores and probabilities of the classes; pairs of classes vote, and their probabilities break ties."""
     k = len(model.classes_)
     if len(model.coef_) == 1:

@@ -61,12 +61,12 @@ from adaline.systems import SYSTEMS, UNSUPERVISED
 from adaline.systems.families.adaptation import VARIANTS, Adaptation
 from adaline.systems.families.closed_form import ClosedFormClassifier
 from adaline.systems.families.online import OnlineSystem
-from adaline.systems.families.online_classifier import OnlineClassifier, targets_by_label
-from adaline.systems.families.online_logistic import class_targets
+from adaline.systems.families.online_classifier import OnlineClassifier
 from adaline.systems.families.scheme import Scheme
 from adaline.systems.gaussian_classifier import ClassDensities, GaussianClassifier
 from adaline.systems.generalized_linear import GeneralizedLinear
 from adaline.systems.logistic_regression import LogisticRegression
+from adaline.systems.online_logistic import OnlineLogistic
 from adaline.systems.ordinal_regression import OrdinalRegression
 from adaline.systems.pocket import Pocket
 from adaline.systems.wiener_filter import Recording
@@ -252,7 +252,6 @@ REQUIRED: dict[str, str] = {
     "GeneralizedLinear": "coef_ intercept_ certificate_ history_ n_iter_ rows_seen_ _flat _typical",
     "LogisticRegression": "classes_ coef_ intercept_ certificate_ history_ n_iter_ rows_seen_ penalty_ separation_ "
     "aliased_ dependencies_ _fits _typical",
-    "LogisticRegression online": "classes_ _scan _result _names _targets",
     "OrdinalRegression": "classes_ coef_ thresholds_ certificate_ history_ n_iter_ rows_seen_ separation_ aliased_ "
     "dependencies_ _fits _typical",
     "WienerFilter": "coef_ intercept_ rank_ aliased_ dependencies_ certificate_ _recording _flat",
@@ -391,9 +390,8 @@ def _parsed(form: str) -> tuple[Any, ...]:
 
 def _complete(model: AnyModel, names: dict[str, str]) -> None:
     """Refuse a model that lacks what its classes have."""
-    online = " online" if isinstance(model, LogisticRegression) and hasattr(model, "_scan") else ""
     shown = {STORED_AS.get(name, name) for name in attributes_of(model)}
-    wanted = [names.get(base.__name__ + online, names.get(base.__name__, "")) for base in type(model).__mro__]
+    wanted = [names.get(base.__name__, "") for base in type(model).__mro__]
     for name in " ".join(wanted).split():
         _hold(name in shown, f"{type(model).__name__} lacks {name}")
 
@@ -684,8 +682,6 @@ def _labels(model: AnyModel, sizes: Sizes) -> None:
         _hold(np.array_equal(np.unique(classes), arranged), "classes that are sorted, each once")
         whole = classes.dtype.kind != "f" or ((np.abs(classes) < 2**53) & (classes == np.floor(classes))).all()
         _hold(whole, "classes that are whole numbers, text or booleans")
-        if isinstance(model, LogisticRegression):
-            _logistic(model)
         if isinstance(model, OrdinalRegression):
             _ordinal(model, sizes)
         elif "K" in sizes:
@@ -711,21 +707,19 @@ def _online_classifier(model: OnlineClassifier, sizes: Sizes) -> None:
     before = model._targets
     model._take_classes(model.classes_)
     _hold(repr(before) == repr(model._targets), "targets of the classes")
+    if isinstance(model, OnlineLogistic):
+        _online_logistic(model)
+        return
     _same(model._scan.classes, model._rule.classes or getattr(model._scan, "activation", None) == "softmax", "targets")
     outputs = len(model.classes_) if model._scan.classes else model._class_targets(len(model.classes_)).shape[1]
     _same(len(model._scan.theta), outputs, "outputs")
 
 
-def _logistic(model: LogisticRegression) -> None:
-    if not hasattr(model, "_scan"):
-        return
-    targets = class_targets(model, model.classes_)
-    expected = targets_by_label(model.classes_, targets, type(model).__name__)
-    _hold(isinstance(model._scan, CoordinateRule), "the scan of the log loss")
-    _hold(repr(expected) == repr(model._targets), "targets of the classes")
-    softmax = len(model.classes_) > 2 and model.scheme == "softmax"
-    _same(model._scan.loss, "softmax" if softmax else "logistic", "loss")
-    _same(model._scan.outputs, len(model.classes_) if softmax else targets.shape[1], "outputs")
+def _online_logistic(model: OnlineLogistic) -> None:
+    expected = model._scan_of(1)
+    scan = model._coordinates
+    _hold(isinstance(scan, CoordinateRule), "the scan of the log loss")
+    _same((scan.loss, scan.outputs), (expected.loss, expected.outputs), "loss and outputs")
     names = model._names
     _hold(names is None or list(names.values()) == list(range(model.n_features_in_)), "columns by name")
 

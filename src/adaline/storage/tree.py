@@ -52,6 +52,8 @@ from adaline.scans import Scan
 from adaline.state import HELD, attributes_of, give_attributes, shown_by
 from adaline.storage.pipelines import of_scikit_learn
 from adaline.storage.schema import CLASSES, FIELDS, KNOWN, OPTIONAL, PARTS, STATE, STORED_AS
+from adaline.systems import LogisticRegression, OnlineLogistic
+from adaline.systems.families.online_alias import is_renamed, settings_of, with_present_name
 
 Anything = NDArray[Any]
 
@@ -150,6 +152,9 @@ def system_of(cls: type[Any], parameters: dict[str, Any], state: dict[str, Any])
         return _steps().step_of(cls, parameters, state)
     if not parameters.keys() <= inspect.signature(cls).parameters.keys():
         raise ValueError("unknown parameters")
+    if cls is LogisticRegression and is_renamed(parameters, state):  # of a file by an older version
+        cls, parameters = OnlineLogistic, settings_of(parameters)
+        state = state and {"_standard": None, "_typical": None, **state}
     known = {stored: name for name, stored in STORED_AS.items()}
     state = {known.get(name, name): value for name, value in state.items()}
     own = shown_by(cls)
@@ -186,6 +191,8 @@ class _Writer:
         self.text = _Text()
 
     def write(self, value: Any, path: str) -> Any:
+        if type(value) is LogisticRegression:
+            value = with_present_name(value)
         kind = type(value)
         if value is None or kind in (bool, int, str):
             return value

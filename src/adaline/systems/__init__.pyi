@@ -17,6 +17,7 @@ from adaline.systems.lms import LMS as LMS
 from adaline.systems.logistic_regression import LogisticRegression as LogisticRegression
 from adaline.systems.one_vs_one import OneVsOne as OneVsOne
 from adaline.systems.one_vs_rest import OneVsRest as OneVsRest
+from adaline.systems.online_logistic import OnlineLogistic as OnlineLogistic
 from adaline.systems.ordinal_regression import OrdinalRegression as OrdinalRegression
 from adaline.systems.perceptron import Perceptron as Perceptron
 from adaline.systems.pocket import Pocket as Pocket

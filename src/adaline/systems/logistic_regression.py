@@ -9,20 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import (
-    AnyArray,
     Array,
     GroupsLike,
     HypothesisLike,
-    LabelsLike,
-    RowLike,
     RowsLike,
-    TargetLike,
     TargetsLike,
     WeightsLike,
     host,
     is_sparse,
     like_rows,
-    namespace,
 )
 from adaline.basis.base import BASIS
 from adaline.block import Shape
@@ -39,7 +34,7 @@ from adaline.fits.linear_machine import (
 )
 from adaline.fits.penalty_path import PenaltyPath, cross_validated, has_matrices, held_out_paths
 from adaline.fits.separation import Separation
-from adaline.fitted import AnyModel, check_is_fitted
+from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
 from adaline.inference.effects import MeanModel, likelihood_means, logistic_means, softmax_means
@@ -56,14 +51,11 @@ from adaline.inference.likelihood import (
 from adaline.inference.profile import check_profile, profile_ends
 from adaline.inference.sandwich import all_with_errors
 from adaline.input import Meter, by_blocks, set_columns, transaction
-from adaline.input.basis import check_basis, columns_of, width_of
+from adaline.input.basis import columns_of, width_of
 from adaline.input.class_weights import ClassifiedRows, class_weights, open_classes
-from adaline.input.columns import InputColumns
-from adaline.input.drafts import snapshot
 from adaline.input.first_pass import class_weights_of
 from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, read_finite
-from adaline.locks import lock_of
 from adaline.losses import Logistic, Loss, Softmax
 from adaline.parameters import (
     AUTO,
@@ -98,36 +90,23 @@ from adaline.sources import Source
 from adaline.sources.base import InMemory
 from adaline.sources.views import Fold, in_memory, recoded
 from adaline.sums import Spread
-from adaline.systems.families.decisions import one_against_one, sum_of_pairs
+from adaline.systems.families import online_alias
+from adaline.systems.families.decisions import (
+    coupled_log_probabilities,
+    coupled_probabilities,
+    one_against_one,
+    shares,
+    sum_of_pairs,
+)
 from adaline.systems.families.folds import FoldFits
 from adaline.systems.families.named import named_system
 from adaline.systems.families.near import FoldFilling, NearFits, without_fold
-from adaline.systems.families.online import FittedScan
-from adaline.systems.families.online_logistic import (
-    SHOWN,
-    SOLVER,
-    OnlineLogistic,
-    check_online,
-    follow_settings,
-    learn_rows,
-)
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta, theta_of
 
 ClassScheme = Literal["softmax", "one-vs-rest", "one-vs-one"]
 LogisticSolver = Literal[SmoothSolver, "online"]
 MOST_PAIRED = 10  # folds up to which paths are found without every two of them: a machine for each pair
-OF_A_SCAN = ("_scan", "_result", "_names", "_targets")
-"""What an online fit sets beside `classes_`."""
-OF_A_MAXIMUM = (
-    *("coef_", "intercept_", "certificate_", "history_", "n_iter_", "rows_seen_", "penalty_", "path_"),
-    *("separation_", "aliased_", "dependencies_", "_fits", "_typical"),
-)
-"""What a fit by another solver sets, which would hide what a scan shows."""
-
-
-def _is_online(model: AnyModel) -> bool:
-    return bool(model.solver == SOLVER)
 
 
 @named_system
@@ -136,16 +115,13 @@ class LogisticRegression(NearFits, LinearClassifier):
     """Logistic regression: minimises minus the log-likelihood of the labels + penalty/2 ||w||^2 + l1 |w|, w0 free.
 
     Two classes: P(classes_[1]) = 1 / (1 + exp(-w'x - w0)). K > 2 classes: P(class k) is the softmax of K outputs, whose
-    weights add up to zero over the classes (online they need not). Exact maximum likelihood in any units, by Newton
+    weights add up to zero over the classes. Exact maximum likelihood in any units, by Newton
     steps (IRLS) or, for many rows or columns, by L-BFGS in a metric learned on a sample; nothing is regularised unless
     asked for. Where a plane separates the classes there is no maximum: `separation_` says so, and the weights under a
     tiny penalty are returned.
 
-    solver="online" takes the rows once, in their order, each by a step of a size that every column has of its own, in
-    its own units: for streams, and for millions of sparse columns. It continues by `partial_fit` and, row by row, by
-    `learn_one`, where a row may be a dict: keys left out are zero, new ones are new columns. It is no maximum of the
-    likelihood, and has no standard errors: `certificate_` says so. `progressive_loss_` is what rows lost that had not
-    been learned from yet.
+    For streams, and for millions of sparse columns, `OnlineLogistic` takes a step for each row instead.
+    `solver="online"` is its former name here, and will be removed in the next release.
 
     Parameters
     ----------
@@ -157,10 +133,9 @@ class LogisticRegression(NearFits, LinearClassifier):
         a duality gap as proof.
     scheme : "softmax", "one-vs-rest" or "one-vs-one"
         What is done with K > 2 classes: one likelihood, K machines, or one for each pair, which vote.
-    solver : "auto", "newton", "lbfgs", "newton-cg" or "online"
-        "auto" chooses and says so in `certificate_.solver`. The result does not depend on it beyond `tol`, but for
-        "online": its penalties count once for all rows so far, not once a row, and once more with every further epoch.
-        One pass shrinks weights less than the stated objective asks for; many epochs approach its minimum.
+    solver : "auto", "newton", "lbfgs" or "newton-cg"
+        "auto" chooses and says so in `certificate_.solver`. The result does not depend on it beyond `tol`. "online" is
+        deprecated: use `OnlineLogistic`.
     tol : float
         Bounds the distance to the optimum, as a share of the objective of the best constants.
     standardize : bool or None
@@ -181,11 +156,9 @@ class LogisticRegression(NearFits, LinearClassifier):
         Whether to maximise the likelihood times the square root of the determinant of the information (two classes):
         less bias in small samples, and finite weights where the classes are separated.
     epochs : int
-        Online: how often fit goes over the rows.
+        Deprecated, for solver="online".
     average : bool
-        Online: predict by the mean of the weights after each row, which is steadier, and not by the last ones, which
-        steps are taken from (averaging of Polyak and Ruppert). It costs no pass. `progressive_loss_` is that of the
-        last ones either way.
+        Deprecated, for solver="online".
     basis : a basis of `adaline.basis`, or None
         phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
@@ -193,10 +166,8 @@ class LogisticRegression(NearFits, LinearClassifier):
     ----------
     classes_ : labels; with two, classes_[1] is the one whose probability rises with w'x.
     coef_, intercept_ : (1, D) and (1,), or (K, D) and (K,), or one row for each pair of classes.
-    certificate_ : how good the solution is; its objective is NaN online, where no pass is made to compute it.
-    n_iter_, history_ : steps, and the objective after each; online epochs, and the mean progressive loss of each.
-    rows_seen_ : number of rows.
-    progressive_loss_ : online, the mean loss of a row before its own step, in the last epoch of fit and since.
+    certificate_ : how good the solution is. rows_seen_ : number of rows.
+    n_iter_, history_ : steps, and the objective after each.
     aliased_ : names of the columns that are constant or depend on those before them. dependencies_ : how, as text.
     separation_ : None, or `kind` ("complete", "quasi", or "suspected" where that is too large to be decided) and
         `direction` of a plane that separates the classes.
@@ -214,20 +185,20 @@ class LogisticRegression(NearFits, LinearClassifier):
     References
     ----------
     Lecture S0, section 5.9; S2: IRLS, softmax. Passes over the rows: 5 to 15; l1 some more; firth=True 1 + D fits more,
-    for its tests; penalty="auto" two or three a penalty, for all folds at once; online one an epoch.
+    for its tests; penalty="auto" two or three a penalty, for all folds at once.
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"penalty": "auto"})
     used_with: ClassVar[UsedWith] = {
-        "epochs": {"solver": OneOf(SOLVER)},
-        "average": {"solver": OneOf(SOLVER)},
+        "epochs": {"solver": OneOf(online_alias.SOLVER)},
+        "average": {"solver": OneOf(online_alias.SOLVER)},
         "folds": {"penalty": AUTO},
         "standardize": {"penalty": AnyOf(AUTO, POSITIVE), "l1": POSITIVE},
     }
     penalty: Annotated[float | Literal["auto"], PENALTY] = 0.0
     l1: Annotated[float, ZERO_OR_MORE] = 0.0
     scheme: Annotated[ClassScheme, one_of(ClassScheme)] = "softmax"
-    solver: Annotated[LogisticSolver, OneOf(*get_args(SmoothSolver), SOLVER)] = "auto"
+    solver: Annotated[LogisticSolver, OneOf(*get_args(SmoothSolver), online_alias.SOLVER)] = "auto"
     tol: Annotated[float, ZERO_OR_MORE] = 1e-10
     standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
     fit_intercept: Annotated[bool, FLAG] = True
@@ -240,73 +211,18 @@ class LogisticRegression(NearFits, LinearClassifier):
     average: Annotated[bool, FLAG] = False
     basis: Annotated[Any, BASIS] = None
 
+    partial_fit, learn_one, predict_one = online_alias.partial_fit, online_alias.learn_one, online_alias.predict_one
+    set_params, __getattr__, __getstate__ = (
+        online_alias.set_params,
+        online_alias.shown_attribute,
+        online_alias.copied_state,
+    )
+
     @transaction
     def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
-        """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies, online sizes of steps."""
+        """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
         self._fit(X, y, sample_weight, None)
         return self
-
-    @available_if(_is_online)
-    @transaction
-    def partial_fit(
-        self, X: RowsLike, y: TargetsLike = None, classes: LabelsLike = None, sample_weight: WeightsLike = None
-    ) -> Self:
-        """Online: go over more rows once, in their order; rows in chunks give the same bits as all at once.
-
-        The first call must know all classes: from its rows, or from `classes`. A model that another solver has fitted
-        starts again, without its weights: these do not say how large a step to take; `init` can be given them.
-        """
-        self._fit_online(X, y, sample_weight, classes, once=True, goes_on="_scan" in self.__dict__)
-        return self
-
-    @available_if(_is_online)
-    def learn_one(self, x: RowLike, y: TargetLike, classes: LabelsLike = None) -> Self:
-        """Online: learn from one row, an array (D,) or a dict by column names, whose new keys are new columns.
-
-        A new model, or one that another solver has fitted, begins here, at zero or `init`, and must know its classes:
-        from `classes`, or because the label is True or False.
-
-        Examples
-        --------
-        >>> from adaline import LogisticRegression
-        >>> model = LogisticRegression(solver="online")
-        >>> for row, clicked in (({"user=a": 1}, True), ({"user=b": 1}, False), ({"user=a": 1, "ad=c": 1}, True)):
-        ...     _ = model.learn_one(row, clicked)
-        >>> model.feature_names_in_.tolist(), bool(model.predict_one({"ad=c": 1}))
-        (['user=a', 'user=b', 'ad=c'], True)
-        """
-        try:
-            if self.class_weight is None and self._scan._native.take(x, y):  # at once, from the second row on
-                return self
-        except AttributeError:  # there is no scan, or no native one yet
-            pass
-        with lock_of(self):
-            if "_scan" not in self.__dict__:
-                self._begin_online(x, y, classes)
-                return self
-            before = self._online()
-            if before.scan.settings_may_differ:
-                check_parameters(self)
-                follow_settings(before.scan, self, before.classes)
-            online = before.with_row(x, y, *self._reading(), self.class_weight)
-            if online is not before:
-                self._take_online(online)
-        return self
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by name, also those of parameters, as `name__inner`; online they hold from the next row on."""
-        super().set_params(**params)
-        if "_scan" in self.__dict__:
-            self._scan.doubt_settings()
-        return self
-
-    @available_if(_is_online)
-    def predict_one(self, x: RowLike) -> TargetLike:
-        """Online: return the label of one row, an array (D,) or a dict; keys that are new count nothing."""
-        check_is_fitted(self, "_scan")
-        still = snapshot(self)
-        z = still._online().outputs(x, *still._reading())
-        return still.classes_[int(z[0] > 0) if len(z) == 1 else int(z.argmax())]
 
     @property
     def compared_work(self) -> int:
@@ -394,15 +310,11 @@ class LogisticRegression(NearFits, LinearClassifier):
         path: PenaltyPath | None = None,
     ) -> Self | None:
         """Fit; None where the model to start from is of all classes, and one of them has no weight here."""
-        if self.solver == SOLVER:
-            goes_on = bool(self.warm_start) and "_scan" in self.__dict__
-            self._fit_online(X, y, sample_weight, None, once=False, goes_on=goes_on)
+        if online_alias.fitted_online(self, X, y, sample_weight):
             return self
         meter = Meter(X)
         check_parameters(self)
         before = theta_of(self) if self.warm_start and hasattr(self, "coef_") else None
-        for name in OF_A_SCAN:
-            self.__dict__.pop(name, None)
         given = open_labelled(self, X, y, sample_weight, reset=True)
         set_columns(self, given.columns)
         rows = open_classes(given, self.class_weight, hold=self.penalty not in (0, "auto"))
@@ -415,64 +327,6 @@ class LogisticRegression(NearFits, LinearClassifier):
         self._take(machines, rows, present, meter)
         self._warn()
         return self
-
-    def _fit_online(
-        self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, classes: LabelsLike, *, once: bool, goes_on: bool
-    ) -> None:
-        """Learn from rows in their order, for `epochs` epochs or `once`; `goes_on` with the scan that there is."""
-        meter = Meter(X)
-        check_parameters(self)
-        if goes_on:
-            check_basis(self)
-        given = open_labelled(self, X, y, sample_weight, reset=not goes_on)
-        set_columns(self, given.columns)
-        before = self._online() if goes_on else None
-        self._take_online(learn_rows(self, given, before, classes, once, meter))
-
-    @transaction
-    def _begin_online(self, x: AnyArray, y: TargetsLike, classes: LabelsLike) -> None:
-        """Start a new model with its first row and label."""
-        check_parameters(self)
-        online = OnlineLogistic.of_first_row(self, x, y, classes).with_row(x, y, None, None, self.class_weight)
-        set_columns(self, InputColumns(online.scan.features))
-        self._take_online(online)
-
-    def _online(self) -> OnlineLogistic:
-        """Return what has been learned by a scan."""
-        state = self.__dict__
-        fitted = FittedScan(state["_scan"], state["_result"])
-        return OnlineLogistic(state["classes_"], state["_targets"], fitted, state.get("_names"))
-
-    def _take_online(self, online: OnlineLogistic) -> None:
-        """Keep what has been learned by a scan, in one assignment."""
-        state = {name: value for name, value in self.__dict__.items() if name not in OF_A_MAXIMUM}
-        state |= {"classes_": online.classes, "_targets": online.targets, "_names": online.names}
-        state |= {"_scan": online.scan, "_result": online.fitted.result}
-        self.__dict__ = state
-        if online.names is not None and self.n_features_in_ != online.scan.features:  # some are new
-            set_columns(self, InputColumns(online.scan.features))  # names are made of `_names` when they are asked for
-
-    def _reading(self) -> tuple[Any, Any]:
-        """Return coding and basis that a single row is read by, each or None."""
-        return getattr(self, "coding_", None), getattr(self, "basis_", None)
-
-    def __getattr__(self, name: str) -> Any:
-        """Return what a model that learns online shows of its scan."""
-        state = self.__dict__
-        if name in SHOWN and "_scan" in state:
-            return self._online().shown(name)
-        if name == "feature_names_in_" and state.get("_names"):
-            return np.array(list(state["_names"]), dtype=object)
-        online = ": it needs solver='online'" if name in ("partial_fit", "learn_one", "predict_one") else ""
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{online}")
-
-    def __getstate__(self) -> dict[str, Any]:
-        if self.__dict__.get("solver") != SOLVER:
-            return super().__getstate__()
-        with lock_of(self):  # single rows change the scan in place
-            state = super().__getstate__()
-            own = {name: state[name].copy() for name in ("_scan", "_names") if state.get(name) is not None}
-            return {**state, **own}
 
     @by_blocks
     def decision_function(self, X: RowsLike) -> Array:
@@ -514,29 +368,21 @@ class LogisticRegression(NearFits, LinearClassifier):
     def predict_proba(self, X: RowsLike) -> Array:
         """Return the probability of each class, (n, K); of several machines made to add up."""
         z = self._outputs(X)
-        if z.shape[1] == 1:
-            both: Array = namespace(z).stack([Logistic().mean(-z[:, 0]), Logistic().mean(z[:, 0])], axis=1)
-            return like_rows(X, both)
-        if self.scheme == "softmax":
-            shares: Array = Softmax().mean(z)
-            return like_rows(X, shares)
+        if z.shape[1] == 1 or self.scheme == "softmax":
+            return like_rows(X, coupled_probabilities(z))
         z = host(z)
-        each = Logistic().mean(z) if self.scheme == "one-vs-rest" else self._pair_probabilities(z)
-        return like_rows(X, each / np.maximum(each.sum(axis=1, keepdims=True), np.finfo(float).tiny))
+        return like_rows(X, shares(Logistic().mean(z) if self.scheme == "one-vs-rest" else self._pair_probabilities(z)))
 
     @by_blocks
     def predict_log_proba(self, X: RowsLike) -> Array:
         """Return the logarithms of the probabilities, (n, K)."""
         z = host(self._outputs(X))
-        if z.shape[1] == 1:
-            return like_rows(X, -np.column_stack([np.logaddexp(0.0, z[:, 0]), np.logaddexp(0.0, -z[:, 0])]))
-        if self.scheme == "softmax":
-            top = z - z.max(axis=1, keepdims=True)
-            return like_rows(X, top - np.log(np.exp(top).sum(axis=1, keepdims=True)))
+        if z.shape[1] == 1 or self.scheme == "softmax":
+            return like_rows(X, coupled_log_probabilities(z))
         with np.errstate(divide="ignore"):
             return like_rows(X, np.log(host(self.predict_proba(X))))
 
-    @available_if(lambda model: not _is_online(model))
+    @available_if(online_alias.has_maximum)
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def summary(
         self,
@@ -746,8 +592,6 @@ class LogisticRegression(NearFits, LinearClassifier):
         return source
 
     def _check_together(self) -> None:
-        if self.solver == SOLVER:
-            check_online(self)
         if self.firth and (self.penalty != 0 or self.l1 != 0):
             raise InvalidParameter("firth=True corrects the likelihood itself: use penalty=0 and l1=0 with it")
         if self.l1 and self.penalty == "auto":
@@ -905,10 +749,6 @@ class LogisticRegression(NearFits, LinearClassifier):
     def _one_fit(self, what: str) -> LikelihoodFit:
         """Return the likelihood that inference is about; refuse several."""
         check_is_fitted(self, "classes_")
-        if "_scan" in self.__dict__:
-            raise InvalidParameter(
-                f"{what} needs a maximum of the likelihood, and solver='online' takes each row once: use another solver"
-            )
         if len(self._fits) > 1:
             raise InvalidParameter(
                 f"{what} needs one likelihood, and there are {len(self._fits)} machines: use scheme='softmax'"

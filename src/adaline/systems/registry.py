@@ -11,7 +11,7 @@ SYSTEMS = Registry(
     PACKAGE,
     "LinearRegression Ridge ElasticNet RobustRegression WienerFilter AdaptiveFilter GeneralizedLinear "
     "LeastSquaresClassifier FisherDiscriminant GaussianClassifier LogisticRegression OrdinalRegression LMS "
-    "Adaline Perceptron Pocket KeslerPerceptron SigmoidPerceptron OneVsRest OneVsOne",
+    "Adaline Perceptron Pocket KeslerPerceptron SigmoidPerceptron OnlineLogistic OneVsRest OneVsOne",
 )
 UNSUPERVISED = Registry(PACKAGE, "KMeans GaussianMixture")
 CUSTOM = Registry(PACKAGE, "CustomMachine")

@@ -2,6 +2,9 @@
 
 one against the rest   y_k(x) > 0 claims class k         K machines (S3); or K - 1, the last class for the rest (S2)
 one against one        y_ij(x) > 0 votes for j, else i   K (K - 1) / 2 machines, the most votes win (S2, S3)
+
+Probabilities are those of one likelihood, of the log odds of two classes or the softmax of K outputs, or what K
+machines say, made to add up.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import numpy as np
 
 from adaline.arrays import Array, beside, host, is_device, namespace
 from adaline.input.labels import Labels
+from adaline.losses import Logistic, Softmax
 
 
 def label_of_largest(scores: Any, classes: Labels) -> Labels:
@@ -41,6 +45,28 @@ def one_against_one(classes: int) -> Array:
     for row, pair in zip(targets, pairs, strict=True):
         row[list(pair)] = 0.0, 1.0
     return targets
+
+
+def coupled_probabilities(z: Array) -> Array:
+    """Return the probability of each class, (n, C), where the outputs lie: of log odds (n, 1), or of K outputs."""
+    if z.shape[1] == 1:
+        both: Array = namespace(z).stack([Logistic().mean(-z[:, 0]), Logistic().mean(z[:, 0])], axis=1)
+        return both
+    softmax: Array = Softmax().mean(z)
+    return softmax
+
+
+def coupled_log_probabilities(z: Array) -> Array:
+    """Return the logarithms of the probabilities of `coupled_probabilities`, (n, C), without underflow."""
+    if z.shape[1] == 1:
+        return -np.column_stack([np.logaddexp(0.0, z[:, 0]), np.logaddexp(0.0, -z[:, 0])])
+    top = z - z.max(axis=1, keepdims=True)
+    return np.asarray(top - np.log(np.exp(top).sum(axis=1, keepdims=True)))
+
+
+def shares(each: Array) -> Array:
+    """Return numbers (n, K), of a machine each, divided by their sum over the classes."""
+    return np.asarray(each / np.maximum(each.sum(axis=1, keepdims=True), np.finfo(float).tiny))
 
 
 def sum_of_pairs(first: Array, second: Array, classes: int) -> Array:

@@ -24,7 +24,7 @@ from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, wa
 from adaline.fits.online import LONGEST_HISTORY, OnlineResult, go_on_at, run_epochs, scan_certificate, start_scan
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, generator, set_columns, transaction
-from adaline.input.basis import basis_of_row, columns_of, given_columns, rows_through_basis, width_of
+from adaline.input.basis import basis_of, basis_of_row, columns_of, given_columns, rows_through_basis, width_of
 from adaline.input.columns import InputColumns, System
 from adaline.input.drafts import snapshot
 from adaline.input.open import read_finite, refuse_overflow
@@ -125,7 +125,7 @@ class OnlineSystem(System):
     _scan: Scan
     _result: OnlineResult
     _standard: Standard | None  # the columns that the scan works in; None for those of the rows
-    _names: tuple[Any, ...] | None  # the columns of a row that is a dict; None where rows were arrays
+    _names: Any  # the columns of a row that is a dict, a tuple, or a dict that grows; None where rows were arrays
     _typical: Array | None  # a row about which outputs can be computed without cancellation
 
     def _check_together(self) -> None:
@@ -163,7 +163,7 @@ class OnlineSystem(System):
         rows = self._scanned_rows(source, goes_on)
         with self._fitted().continued() if goes_on else nullcontext(self._unfitted(rows)) as before:
             if goes_on:
-                go_on_at(before.scan, type(self).__name__, self._rule, self.rate, self.schedule, **self._settings())
+                self._go_on(before.scan)
             result = self._run(rows, before.scan, self._epoch_options(once), before.result)
             if self.fit_intercept and not goes_on and not once:
                 result = self._note_constants(rows, before.scan, result)
@@ -344,7 +344,7 @@ class OnlineSystem(System):
         self._names, self._standard = names, None
         given = self._given_row(x)
         if not np.isfinite(given).all():
-            _refuse(given, given_columns(self))
+            refuse_row(given, given_columns(self))
         set_columns(self, columns._replace(basis=basis_of_row(self, given)))
         scan = self._start(Shape(width_of(self), targets))
         self._typical, self._result = self._row(x).copy(), self._first_result(scan)
@@ -369,7 +369,11 @@ class OnlineSystem(System):
         """Let a scan whose settings may have changed continue at the present rate; refuse other changes."""
         if scan.settings_may_differ:
             check_parameters(self)
-            go_on_at(scan, type(self).__name__, self._rule, self.rate, self.schedule, **self._settings())
+            self._go_on(scan)
+
+    def _go_on(self, scan: Scan) -> None:
+        """Let a scan under way continue at the present rate; refuse other parameters that it was not begun with."""
+        go_on_at(scan, type(self).__name__, self._rule, self.rate, self.schedule, **self._settings())
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name, also those of parameters, as `name__inner`; they hold from the next row on.
@@ -402,7 +406,7 @@ class OnlineSystem(System):
             check_is_fitted(self, "n_features_in_")
         theta = self._weights()
         plain = type(x) is np.ndarray and x.ndim == 1 and x.dtype.kind in "fiub"
-        if plain and self._standard is None and "basis_" not in state:
+        if plain and self._standard is None and state["_columns"].basis is None:
             numbers = self._scan.numbers
             steps = numbers[STEPS]
             try:
@@ -417,13 +421,13 @@ class OnlineSystem(System):
         still = snapshot(self)
         theta, row = copy_at_once(still._weights()), still._row(x)
         if not np.isfinite(row).all():
-            _refuse(row, columns_of(self))
+            refuse_row(row, columns_of(self))
         with np.errstate(all="ignore"):
             return refuse_overflow(np.asarray(theta[:, 1:].dot(row) + theta[:, 0]))
 
     def _takes_rows_as_given(self) -> bool:
         """Whether the scan works in the columns of the rows as they are given."""
-        return self._standard is None and "basis_" not in self.__dict__
+        return self._standard is None and basis_of(self) is None
 
     def _finite_row(self, x: AnyArray) -> Array:
         """Return one row in the columns that the scan works in, (D,); refuse one that has no finite square."""
@@ -431,7 +435,7 @@ class OnlineSystem(System):
         with np.errstate(all="ignore"):
             square = row.dot(row)
         if not square < math.inf:
-            _refuse(row, columns_of(self))
+            refuse_row(row, columns_of(self))
         return row
 
     def _row(self, x: AnyArray) -> Array:
@@ -440,7 +444,7 @@ class OnlineSystem(System):
         if self._takes_rows_as_given():
             return row
         if not np.isfinite(row).all():
-            _refuse(row, given_columns(self))
+            refuse_row(row, given_columns(self))
         phi = rows_through_basis(self, row[None])
         return np.ascontiguousarray((phi if self._standard is None else self._standard.rows(phi))[0])
 
@@ -451,7 +455,7 @@ class OnlineSystem(System):
             names = tuple(range(self.n_features_in_)) if self._names is None else self._names
             if self._names is None and set(x) != set(names):
                 raise InvalidData("the model was fitted to columns without names: give rows as arrays")
-            return _row_of_dict(x, names, self.__dict__.get("coding_"))
+            return row_of_dict(x, names, getattr(self, "coding_", None))
         return row_of_array(x, self.n_features_in_)
 
     def __sklearn_tags__(self) -> Any:
@@ -514,7 +518,7 @@ def _have_zeros_and_others(x: AnyArray) -> bool:
     return False
 
 
-def _row_of_dict(x: Mapping[Any, Any], names: tuple[Any, ...], coding: Any) -> Array:
+def row_of_dict(x: Mapping[Any, Any], names: tuple[Any, ...], coding: Any) -> Array:
     """Return the row (D,) of a dict by column names; refuse columns that are missing, unknown or no numbers.
 
     Where the model was fitted to a table, raw columns are coded as they were there.
@@ -574,7 +578,7 @@ def row_of_array(x: AnyArray, columns: int) -> Array:
     return row
 
 
-def _refuse(row: Array, names: list[str]) -> None:
+def refuse_row(row: Array, names: list[str]) -> None:
     """Raise for a row (D,) that is not finite, or whose square is not; `names` are those of its columns."""
     wrong = np.flatnonzero(~np.isfinite(row))
     if not len(wrong):

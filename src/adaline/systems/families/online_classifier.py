@@ -56,21 +56,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
 
         A weight multiplies the rate of its row's step. With `warm_start` learning continues from the present weights.
         """
-        meter = Meter(X)
-        check_parameters(self)
-        goes_on = bool(self.warm_start) and hasattr(self, "_scan")
-        given = open_labelled(self, X, y, sample_weight, reset=not goes_on)
-        set_columns(self, given.columns)
-
-        def learn(classes: Labels) -> None:
-            if not goes_on:
-                self._take_classes(classes)
-            self._learn(self._with_targets(given, balance=True), meter, goes_on=goes_on)
-
-        if goes_on:
-            learn(self.classes_)
-        else:
-            given.using_classes(learn)
+        self._learn_labels(X, y, sample_weight, None, goes_on=bool(self.warm_start) and "_scan" in self.__dict__)
         return self
 
     @transaction
@@ -82,18 +68,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         With mode="batch" a call is one step on the sum over its rows instead. The first call must know all classes:
         from its rows, or from `classes`.
         """
-        meter = Meter(X)
-        check_parameters(self)
-        goes_on = hasattr(self, "_scan")
-        if goes_on:
-            check_basis(self)
-        given = open_labelled(self, X, y, sample_weight, reset=not goes_on)
-        set_columns(self, given.columns)
-        if not goes_on:
-            self._take_classes(given.all_classes() if classes is None else all_classes(np.asarray(classes)))
-        else:
-            refuse_other_classes(classes, self.classes_)
-        self._learn(self._with_targets(given, balance=False), meter, goes_on=goes_on, once=True)
+        self._learn_labels(X, y, sample_weight, classes, goes_on="_scan" in self.__dict__, once=True)
         return self
 
     def learn_one(self, x: RowLike, y: TargetLike, classes: LabelsLike = None) -> Self:
@@ -148,6 +123,37 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
     def intercept_(self) -> Array:
         """The constants, (1,) or (K,)."""
         return self._raw_weights()[:, 0].copy()
+
+    def _learn_labels(
+        self,
+        X: RowsLike,
+        y: TargetsLike,
+        sample_weight: WeightsLike,
+        classes: LabelsLike,
+        *,
+        goes_on: bool,
+        once: bool = False,
+    ) -> None:
+        """Learn from labelled rows: the classes are those of the model that `goes_on`, those named, or the rows'."""
+        meter = Meter(X)
+        check_parameters(self)
+        if goes_on:
+            check_basis(self)
+        given = open_labelled(self, X, y, sample_weight, reset=not goes_on)
+        set_columns(self, given.columns)
+
+        def learn(classes: Labels) -> None:
+            if not goes_on:
+                self._take_classes(classes)
+            self._learn(self._with_targets(given, balance=not once), meter, goes_on=goes_on, once=once)
+
+        if goes_on:
+            refuse_other_classes(classes, self.classes_)
+            learn(self.classes_)
+        elif classes is None:
+            given.using_classes(learn)
+        else:
+            learn(all_classes(np.asarray(classes)))
 
     def _take_classes(self, classes: Labels) -> None:
         """Keep the classes and their targets; refuse fewer than two."""

@@ -1,4 +1,4 @@
-"""`LogisticRegression(solver="online")`: one state, however its rows come."""
+"""`OnlineLogistic`: one state, however its rows come."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from adaline import LogisticRegression, SigmoidPerceptron, open_table
+from adaline import LogisticRegression, OnlineLogistic, SigmoidPerceptron, open_table
 from adaline.arrays import Array
-from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, NotFittedError
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
 from adaline.results import Status
 from adaline.scans import AdaptiveRule, CoordinateRule
 from adaline.state import attributes_of
@@ -29,8 +29,8 @@ def rows(n: int = 300, classes: int = 2) -> tuple[Array, Array]:
     return x, score.argmax(axis=1)
 
 
-def online(**options: Any) -> LogisticRegression:
-    return LogisticRegression(solver="online", **options)
+def online(**options: Any) -> OnlineLogistic:
+    return OnlineLogistic(**options)
 
 
 def bits(model: Any) -> tuple[bytes, bytes]:
@@ -78,7 +78,7 @@ def test_single_rows_follow_set_params_and_series_have_names() -> None:
     assert model.feature_names_in_.tolist() == ["a", "b"]
     row = {"a": 3.0, "b": 1.0}
     assert model.predict_one(pd.Series({"b": 1.0, "a": 3.0})) == model.predict_one(row)
-    for wrong, words in (({"l1": 50.0}, "l1 changed since LogisticRegression began"), ({"l1": -5.0}, "l1 must be")):
+    for wrong, words in (({"l1": 50.0}, "l1 changed since OnlineLogistic began"), ({"l1": -5.0}, "l1 must be")):
         with pytest.raises(InvalidParameter, match=words):
             copy.copy(model).set_params(**wrong).learn_one(row, True)
 
@@ -92,27 +92,14 @@ def test_a_copy_has_columns_of_its_own() -> None:
     assert model.coef_.shape == other.coef_.shape == (1, 2)
 
 
-def test_it_learns_and_an_exact_fit_can_start_from_it_and_leave_nothing() -> None:
+def test_one_pass_comes_near_to_the_maximum_and_has_no_standard_errors() -> None:
     x, y = rows(4000)
-    model, exact, new = online(warm_start=True).fit(x, y), LogisticRegression().fit(x, y), online()
+    model, exact = online().fit(x, y), LogisticRegression().fit(x, y)
     assert model.score(x, y) > exact.score(x, y) - 0.02
     assert model.progressive_loss_ < 1.2 * exact.certificate_.objective / len(y)
     assert not hasattr(model, "summary")
-    with pytest.raises(InvalidParameter, match="use another solver"):
-        model.influence(x, y)
-    model.set_params(solver="auto").fit(x, y)
-    np.testing.assert_allclose(model.coef_, exact.coef_, rtol=1e-4)
-    assert not hasattr(model, "partial_fit")
-    assert not hasattr(model, "progressive_loss_")
-    exact.set_params(solver="online")
-    with pytest.raises(NotFittedError):
-        exact.predict_one(x[0])
-    for one in (exact, new):
-        one.learn_one(x[0], y[0], classes=[0, 1]).partial_fit(x[1:90], y[1:90])
-    assert bits(exact) == bits(new)
-    assert exact.rows_seen_ == new.rows_seen_
-    assert exact.certificate_.solver == new.certificate_.solver
-    assert not hasattr(exact, "penalty_")
+    assert not hasattr(exact, "partial_fit")
+    assert not hasattr(exact, "progressive_loss_")
 
 
 def test_a_model_of_dicts_knows_the_columns_of_a_frame_by_their_names(tmp_path: Path) -> None:
@@ -149,7 +136,7 @@ def test_l1_sets_weights_to_zero_and_all_of_it_to_the_constant() -> None:
 def test_many_epochs_approach_the_stated_objective(options: dict[str, Any]) -> None:
     x, y = rows(500)
 
-    def excess(model: LogisticRegression) -> float:
+    def excess(model: OnlineLogistic) -> float:
         z, w = model.decision_function(x), model.coef_
         held = options.get("penalty", 0.0) / 2 * (w * w).sum() + options.get("l1", 0.0) * np.abs(w).sum()
         return float((np.logaddexp(0.0, z) - y * z).sum() + held - least)
@@ -173,7 +160,7 @@ def test_a_row_that_is_refused_changes_nothing() -> None:
     for model in (begun, online()):
         before = {name: value for name, value in attributes_of(model).items() if name != "_scan"}
         for row, label in refused:
-            with pytest.raises(ValueError, match=r"NaN, infinity|label 'no'|classes"):
+            with pytest.raises(ValueError, match=r"infinity|label 'no'|classes"):
                 model.learn_one(row, label)
             assert {name: value for name, value in attributes_of(model).items() if name != "_scan"} == before
     assert list(begun.feature_names_in_) == ["a"]
@@ -190,8 +177,8 @@ def test_the_order_of_many_keys_changes_no_bit() -> None:
 
 def test_what_one_pass_cannot_do_is_refused() -> None:
     x, y = rows()
-    for options in ({"penalty": "auto"}, {"firth": True}, {"scheme": "one-vs-one"}, {"standardize": True}):
-        with pytest.raises(InvalidParameter, match="solver='online'"):
+    for options in ({"penalty": "auto"}, {"scheme": "one-vs-one"}, {"epochs": 0}, {"l1": -1.0}):
+        with pytest.raises(InvalidParameter, match=f"{next(iter(options))} must be"):
             online(**options).fit(x, y)
     with pytest.raises(InvalidData, match="classes"):
         online().learn_one(x[0], 1)
@@ -221,7 +208,7 @@ def test_what_a_scan_was_begun_with_cannot_change_under_way(changed: dict[str, A
     model = online().partial_fit(x, y)
     before = bits(model)
     (name,) = changed
-    with pytest.raises(InvalidParameter, match=f"{name} changed since LogisticRegression began.*refit"):
+    with pytest.raises(InvalidParameter, match=f"{name} changed since OnlineLogistic began.*refit"):
         model.set_params(**changed).partial_fit(x, y)
     assert bits(model) == before
     model.set_params(**{name: getattr(online(), name)}).partial_fit(x, y)

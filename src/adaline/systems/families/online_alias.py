@@ -1,0 +1,165 @@
+"""`LogisticRegression(solver="online")`, the former name of `OnlineLogistic`, which the next release removes.
+
+Such a model has the attributes that `OnlineLogistic` would have, and hands over to one that shares them whatever it is
+asked, through the functions here that are its methods. To remove it: this file, the lines of `LogisticRegression` that
+name it, its parameters `epochs` and `average`, and `with_present_name` in `storage/tree.py` and
+`storage/model_file.py`; files of the former name can still be read by `is_renamed` and `settings_of`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from adaline.arrays import LabelsLike, RowLike, RowsLike, TargetLike, TargetsLike, WeightsLike
+from adaline.construction import check_parameters
+from adaline.errors import DeprecatedWarning, InvalidParameter, warn
+from adaline.estimator import LEFT_BY_SCIKIT_LEARN, BaseEstimator, available_if
+from adaline.fitted import AnyModel, check_is_fitted
+from adaline.input import transaction
+from adaline.locks import lock_of
+
+if TYPE_CHECKING:
+    from adaline.systems.online_logistic import OnlineLogistic
+
+SOLVER = "online"
+SHOWN = (
+    *("coef_", "intercept_", "certificate_", "history_", "n_iter_", "rows_seen_", "progressive_loss_"),
+    "feature_names_in_",
+)
+"""What `OnlineLogistic` makes of its scan when it is asked for."""
+REFUSED = (("penalty", "auto"), ("scheme", "one-vs-one"), ("firth", True), ("standardize", True))
+"""Settings of `LogisticRegression` that one step a row cannot have."""
+
+
+def is_online(model: AnyModel) -> bool:
+    """Whether a model, fitted or not, is to learn online."""
+    return bool(model.solver == SOLVER)
+
+
+def has_maximum(model: AnyModel) -> bool:
+    """Whether a model, fitted or not, is to maximise the likelihood."""
+    return not is_online(model)
+
+
+def settings_of(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `OnlineLogistic` among those of `LogisticRegression`; refuse what it cannot do."""
+    from adaline.systems.online_logistic import OnlineLogistic
+
+    for name, value in REFUSED:
+        if given.get(name) == value:
+            raise InvalidParameter(f"solver='online' takes the rows once, and cannot have {name}={value!r}")
+    return {name: value for name, value in given.items() if name in OnlineLogistic._get_param_names()}
+
+
+def is_renamed(parameters: dict[str, Any], state: dict[str, Any]) -> bool:
+    """Whether arguments and attributes of `LogisticRegression` are of what is now called `OnlineLogistic`."""
+    return "_scan" in state or (parameters.get("solver") == SOLVER and "coef_" not in state)
+
+
+def with_present_name(model: AnyModel) -> AnyModel:
+    """Return the `OnlineLogistic` that a `LogisticRegression` stands for where it learns online, else itself."""
+    parameters = model.get_params(deep=False)
+    if not is_renamed(parameters, model.__dict__):
+        return model
+    settings_of(parameters)
+    return as_online(model)
+
+
+def as_online(model: AnyModel) -> OnlineLogistic:
+    """Return an `OnlineLogistic` of the settings of a model, with what it has learned online: both share it."""
+    from adaline.systems.online_logistic import OnlineLogistic
+
+    online, state, own = object.__new__(OnlineLogistic), vars(model), OnlineLogistic._get_param_names()
+    learned = state.keys() - model._get_param_names() if "_scan" in state else set()
+    online.__dict__ = {name: value for name, value in state.items() if name in own or name in learned}
+    return online
+
+
+def _without_learned(model: AnyModel) -> dict[str, Any]:
+    """Return the parameters of a model, and what scikit-learn has set, by name."""
+    kept = {*model._get_param_names(), *LEFT_BY_SCIKIT_LEARN}
+    return {name: value for name, value in vars(model).items() if name in kept}
+
+
+def fitted_online(model: AnyModel, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> bool:
+    """Fit a model whose solver is "online", and return whether it is; another solver begins with its weights alone."""
+    if is_online(model):
+        _hand_over(model, "fit", X, y, sample_weight)
+        return True
+    if "_scan" in vars(model):
+        online = as_online(model)
+        model.__dict__ = _without_learned(model) | {"coef_": online.coef_, "intercept_": online.intercept_}
+    return False
+
+
+def _hand_over(model: AnyModel, verb: str, *rows: Any) -> None:
+    """Let `OnlineLogistic` learn, and keep what it has learned; say at the first time that this is deprecated."""
+    begun = "_scan" in vars(model)
+    if not begun or vars(model)["_scan"].settings_may_differ:
+        check_parameters(model)
+        settings_of(model.get_params(deep=False))
+    online = as_online(model)
+    getattr(online, verb)(*rows)
+    own = online._get_param_names()
+    model.__dict__ = _without_learned(model) | {name: one for name, one in vars(online).items() if name not in own}
+    if not begun:
+        warn(
+            "LogisticRegression(solver='online') is deprecated, and the next release removes it: use OnlineLogistic, "
+            "which learns the same numbers",
+            DeprecatedWarning,
+        )
+
+
+# -- methods of LogisticRegression -------------------------------------------------------------------------------------
+
+
+@available_if(is_online)
+@transaction
+def partial_fit(
+    self: Any, X: RowsLike, y: TargetsLike = None, classes: LabelsLike = None, sample_weight: WeightsLike = None
+) -> Any:
+    """Deprecated: see `OnlineLogistic.partial_fit`."""
+    _hand_over(self, "partial_fit", X, y, classes, sample_weight)
+    return self
+
+
+@available_if(is_online)
+def learn_one(self: Any, x: RowLike, y: TargetLike, classes: LabelsLike = None) -> Any:
+    """Deprecated: see `OnlineLogistic.learn_one`."""
+    with lock_of(self):
+        _hand_over(self, "learn_one", x, y, classes)
+    return self
+
+
+@available_if(is_online)
+def predict_one(self: Any, x: RowLike) -> TargetLike:
+    """Deprecated: see `OnlineLogistic.predict_one`."""
+    check_is_fitted(self, "_scan")
+    return as_online(self).predict_one(x)
+
+
+def set_params(self: Any, **params: Any) -> Any:
+    """Set parameters by name, also those of parameters, as `name__inner`."""
+    BaseEstimator.set_params(self, **params)
+    if "_scan" in vars(self):
+        vars(self)["_scan"].doubt_settings()
+    return self
+
+
+def shown_attribute(self: Any, name: str) -> Any:
+    """Return an attribute that `OnlineLogistic` makes of its scan."""
+    if "_scan" in vars(self):
+        if name in SHOWN:
+            return getattr(as_online(self), name)
+        if name == "_fits":
+            raise InvalidParameter(
+                "this needs a maximum of the likelihood, and solver='online' takes each row once: use another solver"
+            )
+    return object.__getattribute__(self, name)  # which says what is missing
+
+
+def copied_state(self: Any) -> dict[str, Any]:
+    """Return the attributes of a copy."""
+    with lock_of(self):
+        state = BaseEstimator.__getstate__(self)
+        return state | as_online(self).__getstate__() if "_scan" in state else state
