@@ -54,12 +54,14 @@ class ShownAttribute(Generic[T]):
         if model is None:
             return self
         value = self.read(model)
-        if value is MISSING:
-            raise AttributeError(f"{type(model).__name__!r} object has no attribute {self.name!r}")
-        return value
+        return self.absent(model) if value is MISSING else value
 
     def __set__(self, model: Any, value: T) -> None:
         raise AttributeError(f"{self.name} of {type(model).__name__} is what fit found in its rows: fit again")
+
+    def absent(self, model: Any) -> Any:
+        """Return the value where the model keeps none; raise where it has none."""
+        raise AttributeError(f"{type(model).__name__!r} object has no attribute {self.name!r}")
 
 
 class FittedAttribute(ShownAttribute[T]):

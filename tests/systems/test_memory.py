@@ -22,6 +22,7 @@ from adaline.solvers.smooth import choose, problem
 from adaline.sources import totals
 from adaline.sources.tables import batches
 from adaline.sources.tables import source as table_module
+from adaline.state import attributes_of
 from adaline.sums import ranks
 from adaline.systems import SYSTEMS, UNSUPERVISED, OnlineSystem
 
@@ -203,7 +204,7 @@ def test_labels_of_streamed_rows_are_found_when_asked_for(tmp_path: Path) -> Non
     source = opened(tmp_path, target=None, features=["a", "b", "c"])
     start = np.array([[0.0] * 3, [3.0] * 3, [6.0] * 3])
     model = KMeans(n_clusters=3, init=start).fit(source)
-    assert "labels_" not in vars(model)
+    assert "labels_" not in attributes_of(model)
     again = pickle.loads(pickle.dumps(model))
     with pytest.raises(AttributeError, match=r"predict\(X\) gives them"):
         _ = again.labels_
@@ -213,7 +214,8 @@ def test_labels_of_streamed_rows_are_found_when_asked_for(tmp_path: Path) -> Non
     assert model.inertia_ == pytest.approx(held.inertia_, rel=1e-12)
     assert model.score(source) == pytest.approx(-held.inertia_, rel=1e-12)
     assert not hasattr(KMeans(), "labels_")
-    assert "_rows" not in vars(model.fit(frame[["a", "b", "c"]]))
+    states: list[Any] = [model._state, model.fit(frame[["a", "b", "c"]])._state]
+    assert [state.streamed is None for state in states] == [False, True]  # of rows in memory none are kept
 
 
 @pytest.mark.parametrize("group", ["group", "place"])

@@ -18,15 +18,40 @@ from adaline.errors import ConvergenceWarning, InvalidParameter, InvalidType, wa
 from adaline.estimator import DensityMixin
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, generator, transaction
+from adaline.input.open import OpenedRows
 from adaline.parameters import COUNT, FLAG, NONE, ZERO_OR_MORE, AnyOf, Numbers, OneOf, one_of
 from adaline.solvers.clusters.alternate import e_step
 from adaline.solvers.clusters.components import CovarianceForm, CovarianceType, Mixture, in_raw_units
 from adaline.solvers.clusters.mixture import GivenStart, MixtureOptions, MixtureStart, fit_mixture
 from adaline.sources import Source
+from adaline.state import FittedAttribute
 from adaline.sums import Components, View
 from adaline.sums.mixture import log_joint, log_total
 from adaline.systems.families.named import named_system
-from adaline.systems.families.unsupervised import UnsupervisedSystem, shaped
+from adaline.systems.families.unsupervised import UnsupervisedState, UnsupervisedSystem, shaped
+
+
+@dataclass(frozen=True, kw_only=True)
+class MixtureState(UnsupervisedState):
+    """What a fit of a mixture has learned.
+
+    Parameters
+    ----------
+    weights, means : (K,) and (K, D).
+    covariances, precisions, precisions_cholesky : as `GaussianMixture` says, by the type of the covariances.
+    converged, n_iter : how EM ended, and after how many steps.
+    lower_bound, history : mean log-likelihood of a row before the last step, and before each.
+    """
+
+    weights: Array
+    means: Array
+    covariances: Array
+    precisions: Array
+    precisions_cholesky: Array
+    converged: bool
+    n_iter: int
+    history: list[float]
+    lower_bound: float
 
 
 @named_system
@@ -101,12 +126,23 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
     warm_start: Annotated[bool, FLAG] = False
     basis: Any = None
 
+    learns = MixtureState
+    weights_ = FittedAttribute[Array]()
+    means_ = FittedAttribute[Array]()
+    covariances_ = FittedAttribute[Array]()
+    precisions_ = FittedAttribute[Array]()
+    precisions_cholesky_ = FittedAttribute[Array]()
+    converged_ = FittedAttribute[bool]()
+    n_iter_ = FittedAttribute[int]()
+    history_ = FittedAttribute[list[float]]()
+    lower_bound_ = FittedAttribute[float]()
+
     @transaction
     def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Fit to rows X (n, D), or to a source; y is ignored, weights are frequencies."""
         meter = Meter(X)
         check_parameters(self)
-        kind, warm = self._kind(), self.warm_start and hasattr(self, "means_")
+        kind, warm = self._kind(), bool(self.warm_start) and self._state is not None
         options = MixtureOptions(
             components=int(self.n_components),
             kind=kind,
@@ -116,15 +152,19 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
             starts=int(self.n_init),
             how=self.init_params,
         )
-        source = self._open(X, sample_weight, reset=not warm)
+        source, columns = self._open(X, sample_weight, reset=not warm)
         given = self._given(options.components, source.shape.features, warm)
-        last: float = self.__dict__["lower_bound_"] if warm else -np.inf
+        last = self.lower_bound_ if warm else -np.inf
         best = fit_mixture(source, replace(options, given=given, last=last), generator(self.random_state))
-        self._store(best.mixture, kind)
-        self.converged_, self.n_iter_, self.history_ = best.converged, best.n_iter, best.values
-        self.lower_bound_ = best.values[-1]
-        objective = -self.lower_bound_ * best.weight
-        self.certificate_ = self._certify(source, meter, objective, "EM", best.converged)
+        self._state = MixtureState(
+            columns=columns,
+            certificate=self._certify(source, meter, -best.values[-1] * best.weight, "EM", best.converged),
+            converged=best.converged,
+            n_iter=best.n_iter,
+            history=best.values,
+            lower_bound=best.values[-1],
+            **_in_own_form(best.mixture, kind),
+        )
         if not best.converged:
             warn(
                 f"GaussianMixture did not converge in {options.max_iter} steps: raise max_iter or tol",
@@ -189,7 +229,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         with np.errstate(divide="ignore"):
             return Components(np.log(self.weights_), self.means_, factors, View(np.ones(d), np.zeros(d)))
 
-    def _open(self, X: RowsLike, sample_weight: WeightsLike, *, reset: bool) -> Source:
+    def _open(self, X: RowsLike, sample_weight: WeightsLike, *, reset: bool) -> OpenedRows:
         if is_sparse(X):
             raise InvalidType("Sparse data was passed, and densities have no zeros to leave out: give X.toarray()")
         return super()._open(X, sample_weight, reset=reset)
@@ -202,7 +242,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
     def _mean_log(self, X: RowsLike, sample_weight: WeightsLike) -> tuple[float, float]:
         """Return the mean of ln p(x) of rows X, and their weight; of streamed rows, from sums."""
         components, kind = self._components(), self._kind()
-        if isinstance(X, Source) and (source := self._open(X, sample_weight, reset=False)).streamed:
+        if isinstance(X, Source) and (source := self._open(X, sample_weight, reset=False).source).streamed:
             sums = e_step(source, components, kind)
             weight = float((sums.moments[:, -1, -1] if kind.whole else sums.moments[:, -1]).sum())
             return sums.value / weight, weight
@@ -245,13 +285,19 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
             raise InvalidParameter("precisions_init must be symmetric and positive definite") from None
         return GivenStart(weights, means, for_each(covariances, kind, k, d))
 
-    def _store(self, mixture: Mixture, kind: CovarianceForm) -> None:
-        (log_weights, self.means_, factors, _), covariances = in_raw_units(mixture)
-        self.weights_ = np.exp(log_weights)
-        precisions = factors @ factors.transpose(0, 2, 1) if kind.whole else factors**2
-        own: Any = {"tied": 0, "spherical": (slice(None), 0)}.get(kind.value, slice(None))
-        self.covariances_, self.precisions_cholesky_ = covariances[own].copy(), factors[own].copy()
-        self.precisions_ = precisions[own].copy()
+
+def _in_own_form(mixture: Mixture, kind: CovarianceForm) -> dict[str, Array]:
+    """Return the parameters in raw units, by the names of the state."""
+    (log_weights, means, factors, _), covariances = in_raw_units(mixture)
+    precisions = factors @ factors.transpose(0, 2, 1) if kind.whole else factors**2
+    own: Any = {"tied": 0, "spherical": (slice(None), 0)}.get(kind.value, slice(None))
+    return {
+        "weights": np.exp(log_weights),
+        "means": means,
+        "covariances": covariances[own].copy(),
+        "precisions": precisions[own].copy(),
+        "precisions_cholesky": factors[own].copy(),
+    }
 
 
 def for_each(values: Array, kind: CovarianceForm, k: int, d: int) -> Array:

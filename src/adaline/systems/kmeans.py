@@ -5,7 +5,7 @@ minimise over centres  sum over rows of weight ||x - c_k||^2,   k the nearest ce
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -17,20 +17,70 @@ from adaline.construction import check_parameters
 from adaline.estimator import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, generator, transaction
+from adaline.locks import cached_property
 from adaline.parameters import AUTO, COUNT, AnyOf, Numbers, OneOf
 from adaline.solvers.clusters.alternate import Clustering, lloyd
 from adaline.solvers.clusters.starts import cluster_view, k_means_plus_plus, random_rows, sample_to_draw_from
 from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
+from adaline.state import FittedAttribute
 from adaline.sums import Centres, Clusters, View
 from adaline.sums.clusters import distances, nearest, nearest_beside, nearest_index
 from adaline.sums.objective import on_device_of
 from adaline.systems.families.named import named_system
-from adaline.systems.families.unsupervised import UnsupervisedSystem, shaped
+from adaline.systems.families.unsupervised import UnsupervisedState, UnsupervisedSystem, shaped
 
 ClusterStart = Literal["k-means++", "random"]
 STARTS = {"k-means++": k_means_plus_plus, "random": random_rows}
 LOCAL = "first centres are drawn from the rows, so that weighted rows lead to another local optimum than repeated ones"
+
+
+class StreamedLabels:
+    """The indices of the nearest centres of streamed rows, found by a pass when they are first asked for."""
+
+    def __init__(self, rows: Source, centres: Centres) -> None:
+        self.rows, self.centres = rows, centres
+
+    @cached_property
+    def values(self) -> NDArray[np.int32]:
+        """The index of each row's centre, (n,)."""
+        return self.rows.map(partial(nearest_index, self.centres))
+
+
+@dataclass(frozen=True, kw_only=True)
+class KMeansState(UnsupervisedState):
+    """What a fit of k-means has learned.
+
+    Parameters
+    ----------
+    cluster_centers : (K, D).
+    inertia, n_iter, history : the error, the number of moves, the error before each and at the end.
+    n_features_out : K, the number of columns of distances.
+    labels : index of each row's centre, (n,), of rows in memory.
+    streamed : the same of streamed rows; it keeps the rows, and is not stored.
+    """
+
+    cluster_centers: Array
+    inertia: float
+    n_iter: int
+    history: list[float]
+    n_features_out: int
+    labels: Any = None
+    streamed: StreamedLabels | None = None
+
+
+class LabelsAttribute(FittedAttribute[Any]):
+    """`labels_` : of streamed rows they are found when they are asked for."""
+
+    def absent(self, model: Any) -> Any:
+        """Return the labels of streamed rows, (n,)."""
+        streamed = None if model._state is None else model._state.streamed
+        if streamed is None:
+            raise AttributeError(
+                "labels_ are not there: before fit there are none, and those of streamed rows are not stored. "
+                "predict(X) gives them"
+            )
+        return streamed.values
 
 
 @named_system
@@ -97,13 +147,21 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     random_state: Any = 0
     basis: Any = None
 
+    learns = KMeansState
+    cluster_centers_ = FittedAttribute[Array]()
+    inertia_ = FittedAttribute[float]()
+    n_iter_ = FittedAttribute[int]()
+    history_ = FittedAttribute[list[float]]()
+    _n_features_out = FittedAttribute[int]()
+    labels_ = LabelsAttribute()
+
     @transaction
     def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Find the centres of rows X (n, D), or of a source; y is ignored, weights are frequencies."""
         meter = Meter(X)
         check_parameters(self)
         k, max_iter, starts = int(self.n_clusters), int(self.max_iter), self._starts()
-        source = self._open(X, sample_weight, reset=True)
+        source, columns = self._open(X, sample_weight, reset=True)
         spread = column_spread(source)
         view = cluster_view(spread, source.sparse, alike=True)
         tol = self.tol * float(((spread.deviation * view.scale) ** 2).mean())
@@ -113,43 +171,34 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
             if best is None or found.errors[-1] < best.errors[-1]:
                 best = found
         assert best is not None
-        self.cluster_centers_ = (best.points - view.offset) / view.scale
         centres = Centres(best.points, view)
+        labels, streamed = None, None
         if source.streamed:
-            self.__dict__.pop("labels_", None)  # of an earlier fit
-            self._rows, error = source, source.sum(Clusters, centres, clusters=k).error
+            streamed, error = StreamedLabels(source, centres), source.sum(Clusters, centres, clusters=k).error
         elif source.empty_on_device() is not None:
-            self.__dict__.pop("_rows", None)
-            self.labels_, error = _on_device(source, centres)
+            labels, error = _on_device(source, centres)
         else:
-            self.__dict__.pop("_rows", None)
-            nearest_centres, given = source.map(lambda block: nearest(block, centres)), source.read_weights()
-            self.labels_ = nearest_centres[:, 0].astype(np.int32)
-            error = float(((1.0 if given is None else host(given)) * nearest_centres[:, 1]).sum())
-        self.inertia_ = _raw(error, view)
-        self.n_iter_ = best.n_iter
-        self.history_ = [_raw(error, view) for error in best.errors]
-        self.history_ += [] if best.settled else [self.inertia_]
-        self._n_features_out = k
+            labels, error = _on_host(source, centres)
+        inertia = _raw(error, view)
         name = f"Lloyd's algorithm, {'best of ' if starts > 1 else ''}{starts} start{'s' if starts > 1 else ''}"
-        self.certificate_ = self._certify(source, meter, self.inertia_, name, best.converged)
+        self._state = KMeansState(
+            columns=columns,
+            cluster_centers=(best.points - view.offset) / view.scale,
+            inertia=inertia,
+            n_iter=best.n_iter,
+            history=[*(_raw(error, view) for error in best.errors), *([] if best.settled else [inertia])],
+            n_features_out=k,
+            certificate=self._certify(source, meter, inertia, name, best.converged),
+            labels=labels,
+            streamed=streamed,
+        )
         return self
 
-    def __getattr__(self, name: str) -> Any:
-        """Return labels_ of streamed rows, (n,): found by a pass when they are first asked for."""
-        if name != "labels_":
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        rows = self.__dict__.get("_rows")
-        if rows is None:
-            raise AttributeError(
-                "labels_ are not there: before fit there are none, and those of streamed rows are not stored. "
-                "predict(X) gives them"
-            )
-        self.labels_ = found = rows.map(partial(nearest_index, self._centres()))
-        return found
-
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_rows"}
+        own = super().__getstate__()
+        if own.get("_state") is not None:
+            own["_state"] = replace(own["_state"], streamed=None)
+        return own
 
     def predict(self, X: RowsLike) -> NDArray[np.int32]:
         """Return the index of the nearest centre of each row, (n,)."""
@@ -167,7 +216,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     def score(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> float:
         """Return minus the error of rows, so that more is better."""
         check_is_fitted(self, "cluster_centers_")
-        source, centres = self._open(X, sample_weight, reset=False), self._centres()
+        source, centres = self._open(X, sample_weight, reset=False).source, self._centres()
         with np.errstate(all="ignore"):
             sums = source.sum(Clusters, centres, clusters=len(centres.points))
         if not sums.finite:
@@ -198,6 +247,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         draw = generator(self.random_state)
         rows, weight = sample_to_draw_from(source, k, draw)
         return [STARTS[self.init](rows * scale, weight, k, draw) for _ in range(starts)]
+
+
+def _on_host(source: Source, centres: Centres) -> tuple[NDArray[np.int32], float]:
+    """Return the index of the nearest centre of each row, (n,), and the error."""
+    found, given = source.map(lambda block: nearest(block, centres)), source.read_weights()
+    return found[:, 0].astype(np.int32), float(((1.0 if given is None else host(given)) * found[:, 1]).sum())
 
 
 def _on_device(source: Source, centres: Centres) -> tuple[Any, float]:

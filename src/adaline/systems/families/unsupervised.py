@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -11,13 +12,21 @@ from adaline.arrays import Array, RowsLike, WeightsLike, host
 from adaline.basis.base import BASIS
 from adaline.block import Block
 from adaline.errors import InvalidParameter
-from adaline.input import Meter, set_columns
-from adaline.input.columns import System
-from adaline.input.open import open_unlabelled
+from adaline.input import Meter
+from adaline.input.columns import System, SystemState
+from adaline.input.open import OpenedRows, open_unlabelled
 from adaline.parameters import COUNT, SEED, ZERO_OR_MORE
 from adaline.results import Certificate, Status
 from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
+from adaline.state import FittedAttribute
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnsupervisedState(SystemState):
+    """What a fit to rows without targets has learned, and how good it is."""
+
+    certificate: Certificate
 
 
 class UnsupervisedSystem(System):
@@ -28,14 +37,12 @@ class UnsupervisedSystem(System):
     max_iter: Annotated[int, COUNT]
     random_state: Annotated[Any, SEED]
     basis: Annotated[Any, BASIS]
-    certificate_: Certificate
 
-    def _open(self, X: RowsLike, sample_weight: WeightsLike, *, reset: bool) -> Source:
-        """Return the source of the columns phi(x), with weights; with `reset` learn the columns and the basis."""
-        source, columns = open_unlabelled(self, X, sample_weight, reset=reset)
-        if reset:
-            set_columns(self, columns)
-        return source
+    certificate_ = FittedAttribute[Certificate]()
+
+    def _open(self, X: RowsLike, sample_weight: WeightsLike, *, reset: bool) -> OpenedRows:
+        """Return the source of the columns phi(x), with weights, and the columns; with `reset` these are learned."""
+        return open_unlabelled(self, X, sample_weight, reset=reset)
 
     def _open_given(self, X: RowsLike, sample_weight: WeightsLike) -> Source:
         """Return the source of rows as given, for their weights."""
@@ -48,7 +55,7 @@ class UnsupervisedSystem(System):
 
     def _over(self, X: RowsLike, function: Callable[[Block], Array]) -> Array:
         """Return function(block) of rows X, joined in their order; refuse a row that is not finite, by its number."""
-        source = self._open(X, None, reset=False)
+        source = self._open(X, None, reset=False).source
         with np.errstate(all="ignore"):
             out = source.map(function)
         if not np.isfinite(out).all():
