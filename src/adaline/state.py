@@ -86,7 +86,8 @@ class FittedAttribute(ShownAttribute[T]):
         if state is None:
             return MISSING
         value = getattr(state, self.field)
-        absent = value is None and not self.or_none and self.field in _learned_by_some(type(state))
+        kind: Any = type(state)
+        absent = value is None and not self.or_none and self.field in _learned_by_some(kind)
         return MISSING if absent else value
 
     def __set__(self, model: Any, value: T) -> None:
@@ -121,7 +122,8 @@ def attributes_of(model: object) -> dict[str, Any]:
     own = dict(vars(model))
     held = [own.pop(name, None) for name in HELD]
     if held != [None, None]:
-        shown = ((name, one.read(model)) for name, one in shown_by(type(model)).items())
+        kind: Any = type(model)
+        shown = ((name, one.read(model)) for name, one in shown_by(kind).items())
         own.update((name, value) for name, value in shown if value is not MISSING)
     return own
 

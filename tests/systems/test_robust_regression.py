@@ -264,7 +264,11 @@ def test_most_rows_are_only_counted(level: float, monkeypatch: pytest.MonkeyPatc
     """The rows far from the plane enter as two sums; the answer is that of all rows together."""
     X, y = data(3, n=6000)
     fits = []
-    for name, value in (("FEW", 10**6), ("FEW", 300), ("BAND", 0.05)):  # at last too few: the sides are put right
+    for name, value in (
+        ("ALL_TOGETHER", 10**6),
+        ("ALL_TOGETHER", 300),
+        ("BAND_WIDTH", 0.05),
+    ):  # at last too few: the sides are put right
         monkeypatch.setattr(quantile_solver, name, value)
         fits.append(RobustRegression(loss="quantile", quantile=level).fit(X, y))
         np.testing.assert_allclose(theta(fits[-1]), theta(fits[0]), rtol=1e-9)

@@ -154,7 +154,7 @@ def summary_with(
 
 def _note_amounts(model: AnyModel, opened: OpenedData) -> None:
     """Note that a classifier was given numbers that look like amounts."""
-    classes = getattr(model, "classes_", ())
+    classes: Any = getattr(model, "classes_", ())
     if len(classes) > MOST_WHOLE_LABELS and classes.dtype.kind in "iuf":
         note(
             f"{opened.target} has {len(classes):,} different numbers, and each is treated as a class; if they are "

@@ -375,7 +375,7 @@ class _Designs:
 
     def __init__(self, model: AnyModel, X: RowsLike) -> None:
         self.model = model
-        self.coding = getattr(model, "coding_", None)
+        self.coding: Any = getattr(model, "coding_", None)
         if hasattr(model, "absorbed_"):
             raise InvalidParameter("effects on the mean are not computed where effects were absorbed: read coef_")
         if isinstance(X, Source):
@@ -385,7 +385,7 @@ class _Designs:
             raise InvalidData(
                 f"the model was fitted to a frame or a table: give X as a frame with {', '.join(self.coding.needed)}"
             )
-        frame = frame if frame is None else self.coding.with_lags(frame)
+        frame = self.coding.with_lags(frame) if self.coding is not None and frame is not None else frame
         self.frame = frame
         self.raw = None if frame is not None else self._numbers(X)
         self.names = list(self.coding.needed) if self.coding is not None else given_columns(model)

@@ -135,7 +135,8 @@ class System(BaseEstimator):
         if columns is not None and self.learns is None:
             own["_columns"] = columns
         elif columns is not None and self.learns is not None:
-            shown = {name: one.field for name, one in shown_by(type(self)).items() if isinstance(one, FittedAttribute)}
+            kind: Any = type(self)
+            shown = {name: one.field for name, one in shown_by(kind).items() if isinstance(one, FittedAttribute)}
             learned = {field: own.pop(name) for name, field in shown.items() if name in own}
             if lacking := missing_fields(self.learns, {"columns", *learned}):
                 names = ", ".join(name for name, field in shown.items() if field in lacking)
@@ -156,8 +157,8 @@ def _columns_among(attributes: dict[str, Any]) -> InputColumns | None:
 
 def columns_if_any(system: AnySystem) -> InputColumns | None:
     """Return the columns that a fit found; None before."""
-    state = system._state
-    return system._columns if state is None else state.columns
+    found: InputColumns | None = system._columns if system._state is None else system._state.columns
+    return found
 
 
 def columns_on(system: AnySystem) -> InputColumns:

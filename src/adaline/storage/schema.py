@@ -59,11 +59,11 @@ from adaline.state import attributes_of, without
 from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS, UNSUPERVISED
 from adaline.systems.families.adaptation import VARIANTS, Adaptation
-from adaline.systems.families.closed_form import ClosedFormClassifier
+from adaline.systems.families.closed_form import ClassDensities, ClosedFormClassifier
 from adaline.systems.families.online import OnlineSystem
 from adaline.systems.families.online_classifier import OnlineClassifier
 from adaline.systems.families.scheme import Scheme
-from adaline.systems.gaussian_classifier import ClassDensities, GaussianClassifier
+from adaline.systems.gaussian_classifier import GaussianClassifier
 from adaline.systems.generalized_linear import GeneralizedLinear
 from adaline.systems.logistic_regression import LogisticRegression
 from adaline.systems.online_logistic import OnlineLogistic

@@ -290,7 +290,7 @@ def _check(step: Any, fitted: bool = True) -> None:
         rest = attributes_of(step).keys() - step.get_params(deep=False).keys() - {OUTPUT}
         return _hold(not rest, f"{kind.__name__} is half fitted")
     state = attributes_of(step)
-    columns = state.get("n_features_in_")
+    columns: Any = state.get("n_features_in_")
     right = type(columns) is int and 0 <= columns <= MOST_COLUMNS
     _hold(right, f"{kind.__name__} is not fitted to a number of columns")
     _check_names(state.get("feature_names_in_"), columns)

@@ -157,7 +157,8 @@ def system_of(cls: type[Any], parameters: dict[str, Any], state: dict[str, Any])
         state = state and {"_standard": None, "_typical": None, **state}
     known = {stored: name for name, stored in STORED_AS.items()}
     state = {known.get(name, name): value for name, value in state.items()}
-    own = shown_by(cls)
+    kind: Any = cls
+    own = shown_by(kind)
     if not all(name.isidentifier() and name not in HELD and (name in own or not hasattr(cls, name)) for name in state):
         raise ValueError("its state names what fit does not set")
     if not isinstance(state.get("basis_"), Basis | None):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,9 @@ from adaline.fits.elastic_net.net import FittedNet, NetOptions
 from adaline.fits.elastic_net.squared import fit_folds
 from adaline.fits.elastic_net.stacked import fit_stacked
 from adaline.fitted import AnySystem, check_is_fitted
-from adaline.input import Meter, by_blocks, set_columns, transaction
-from adaline.input.basis import columns_of
+from adaline.input import Meter, by_blocks, transaction
 from adaline.input.coded import effects_on, scored
-from adaline.input.columns import set_coding
+from adaline.input.columns import InputColumns, SystemState
 from adaline.input.labels import Labels, too_few_classes
 from adaline.input.open import open_labelled, open_rows, read_finite, refuse_overflow
 from adaline.losses import Absolute, Logistic, Loss, Quantile, Softmax, Squared, loss_of
@@ -46,10 +45,11 @@ from adaline.parameters import (
     WholeNumber,
     one_of,
 )
-from adaline.results import CONSTANT, EXPLAINED, Status, combine_certificates, without_constants
+from adaline.results import CONSTANT, EXPLAINED, Certificate, Status, combine_certificates, without_constants
 from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
 from adaline.sources.views import as_shares, shares_of
+from adaline.state import FittedAttribute
 from adaline.sums import Targets
 from adaline.systems.families.decisions import label_of_largest
 from adaline.systems.families.folds import FoldFits
@@ -69,6 +69,52 @@ LABEL = AnyOf(Instance(str, "a text"), WholeNumber())
 def _classifies(system: AnySystem) -> bool:
     """Whether the targets are labels."""
     return isinstance(loss_of(system.loss), Logistic | Softmax)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElasticNetState(SystemState):
+    """What a fit of an elastic net has learned.
+
+    Parameters
+    ----------
+    coef, intercept : (D,) and a number, (K, D) and (K,) of several targets or classes.
+    l1, penalty : the penalties used.
+    aliased : names of constant columns.
+    certificate : how good the solution is.
+    rows_seen : number of rows fitted.
+    flat : whether the targets were one vector.
+    typical : (D,) means of the columns.
+    classes : the labels, where the targets are labels.
+    path : the solutions along the path of penalties, where one was chosen.
+    absorbed : what was absorbed from the rows.
+    """
+
+    coef: Array
+    intercept: float | Array
+    l1: float | Array
+    penalty: float | Array
+    aliased: NDArray[np.object_]
+    certificate: Certificate
+    rows_seen: int
+    flat: bool
+    typical: Array | None
+    classes: Labels | None = None
+    path: Any = None
+    absorbed: Absorption | None = None
+
+
+class OpenedNet(NamedTuple):
+    """The rows of a fit, with targets or the indices of their labels, the loss, and the labels if there are any."""
+
+    source: Source
+    loss: Loss
+    columns: InputColumns
+    classes: Labels | None = None
+
+    @property
+    def flat(self) -> bool:
+        """Whether the targets are one vector of numbers."""
+        return self.source.flat and self.classes is None
 
 
 @named_system
@@ -170,6 +216,20 @@ class ElasticNet(LinearRegressor):
     fit_intercept: Annotated[bool, FLAG] = True
     basis: Annotated[Any, BASIS] = None
 
+    learns = ElasticNetState
+    coef_ = FittedAttribute[Array]()
+    intercept_ = FittedAttribute[float | Array]()
+    l1_ = FittedAttribute[float | Array]()
+    penalty_ = FittedAttribute[float | Array]()
+    aliased_ = FittedAttribute[NDArray[np.object_]]()
+    certificate_ = FittedAttribute[Certificate]()
+    rows_seen_ = FittedAttribute[int]()
+    classes_ = FittedAttribute[Labels]()
+    path_ = FittedAttribute[Any]()
+    absorbed_ = FittedAttribute[Absorption]()
+    _flat = FittedAttribute[bool]()
+    _typical = FittedAttribute[Array | None]()
+
     @transaction
     def fit(
         self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None, *, offset: None = None
@@ -183,10 +243,9 @@ class ElasticNet(LinearRegressor):
             raise InvalidParameter("ElasticNet takes no offset: use GeneralizedLinear(l1=), which takes one")
         meter = Meter(X)
         check_parameters(self)
-        loss = loss_of(self.loss)
-        source, loss = self._open(X, y, sample_weight, loss)
-        self._flat = source.flat and not _classifies(self)
-        self._take(fit_nets(source, loss, self._options(source.shape.features)), source, meter)
+        rows = self._open(X, y, sample_weight, loss_of(self.loss))
+        nets = fit_nets(rows.source, rows.loss, self._options(rows.source.shape.features))
+        self._state = self._learned(nets, rows, meter)
         self._warn()
         return self
 
@@ -203,13 +262,13 @@ class ElasticNet(LinearRegressor):
             return None
         models = [clone(self) for _ in range(int(fold.max()) + 2)]
         meter = Meter(X)
-        sources = [one._open(X, y, sample_weight, Squared())[0] for one in models]
-        found = fit_folds(sources[0], self._options(sources[0].shape.features), fold)
+        opened = [one._open(X, y, sample_weight, Squared()) for one in models]
+        source = opened[0].source
+        found = fit_folds(source, self._options(source.shape.features), fold)
         if found is None:
             return None
-        for model, nets, source in zip(models, found, sources, strict=True):
-            model._flat = source.flat
-            model._take(nets, source, meter)
+        for model, nets, rows in zip(models, found, opened, strict=True):
+            model._state = model._learned(nets, rows, meter)
         return FoldFits(models[0], models[1:])
 
     def _fit_class_folds(
@@ -222,27 +281,30 @@ class ElasticNet(LinearRegressor):
         if not isinstance(X, np.ndarray):
             return None
         whole, meter = clone(self), Meter(X)
-        source, loss = whole._open(X, y, sample_weight, loss_of(self.loss))
-        models, sources, rows = [whole], [source], [np.arange(source.n_rows)]
+        opened = whole._open(X, y, sample_weight, loss_of(self.loss))
+        source, loss, classes = opened.source, opened.loss, opened.classes
+        assert classes is not None
+        models: list[Self | None] = []
+        fitting, rows = [(whole, opened)], [np.arange(source.n_rows)]
         for k in range(int(fold.max()) + 1):
             model, kept = clone(self), np.flatnonzero(fold != k)
             weight = None if sample_weight is None else np.asarray(sample_weight)[kept]
-            part, own = model._open(X[kept], np.asarray(y)[kept], weight, loss_of(self.loss))
-            models.append(model)
-            if type(own) is type(loss):
-                sources.append(part)
+            part = model._open(X[kept], np.asarray(y)[kept], weight, loss_of(self.loss))
+            same = type(part.loss) is type(loss)
+            models.append(model if same else None)
+            if same:
+                fitting.append((model, part))
                 rows.append(kept)
-        fitting = [one for one in models if len(one.classes_) > 2 or len(whole.classes_) == 2]
-        outputs = [np.searchsorted(whole.classes_, one.classes_) for one in fitting]
+        outputs = [np.searchsorted(classes, one.classes) for _, one in fitting if one.classes is not None]
         outputs = [np.zeros(1, np.intp)] * len(fitting) if isinstance(loss, Logistic) else outputs
+        sources = [one.source for _, one in fitting]
         nets = fit_stacked(sources, rows, outputs, loss, self._options(source.shape.features))
         if nets is None:
             return None
-        for model, net, part in zip(fitting, nets, sources, strict=True):
-            model._flat = False
-            model._take([net], part, meter)
+        for (model, part), net in zip(fitting, nets, strict=True):
+            model._state = model._learned([net], part, meter)
             model._warn()
-        return FoldFits(whole, [one if one in fitting else None for one in models[1:]])
+        return FoldFits(whole, models)
 
     @by_blocks
     def predict(self, X: RowsLike) -> Any:
@@ -302,24 +364,20 @@ class ElasticNet(LinearRegressor):
             )
         return absorb(table)
 
-    def _open(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, loss: Loss) -> tuple[Source, Loss]:
-        """Return the rows and the loss; set the columns, and the labels where the targets are labels."""
-        for name in ("classes_", "absorbed_"):
-            self.__dict__.pop(name, None)
+    def _open(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, loss: Loss) -> OpenedNet:
+        """Return the rows, the loss, and the labels where the targets are labels."""
         if not _classifies(self):
             source, columns = open_rows(self, X, y, sample_weight, reset=True)
-            set_columns(self, columns)
             if loss.name == "binomial" and source.shape.targets > 1:
                 if not source.sum(Targets, loss).finite:  # refuses what are no counts
                     source.refuse_nonfinite()
-                return as_shares(source), loss
-            return source, loss
+                source = as_shares(source)
+            return OpenedNet(source, loss, columns)
         given = open_labelled(self, X, y, sample_weight, reset=True)
-        set_columns(self, given.columns)
-        self.classes_: Labels = given.all_classes()
-        if len(self.classes_) < 2:
-            raise too_few_classes("ElasticNet", self.classes_)
-        return given.encoded(self.classes_), loss if len(self.classes_) == 2 else Softmax()
+        classes = given.all_classes()
+        if len(classes) < 2:
+            raise too_few_classes("ElasticNet", classes)
+        return OpenedNet(given.encoded(classes), loss if len(classes) == 2 else Softmax(), given.columns, classes)
 
     def _options(self, features: int) -> NetOptions:
         automatic = isinstance(self.l1, str)
@@ -347,47 +405,41 @@ class ElasticNet(LinearRegressor):
         _, index = np.unique(np.asarray(self.groups), return_inverse=True)
         return tuple(np.flatnonzero(index == g) for g in range(index.max() + 1))
 
-    def _take(self, nets: list[FittedNet], source: Source, meter: Meter) -> None:
-        """Set the solution."""
-        self.rows_seen_, self._typical = source.n_rows, nets[0].mean
-        self.coef_, self.intercept_ = split_theta(
-            np.concatenate([net.theta for net in nets]), self._flat, source.empty_on_device()
-        )
+    def _learned(self, nets: list[FittedNet], rows: OpenedNet, meter: Meter) -> ElasticNetState:
+        """Return what was learned: the nets, one for each target."""
+        source, columns = rows.source, rows.columns
+        theta = np.concatenate([net.theta for net in nets])
+        coef, intercept = split_theta(theta, rows.flat, source.empty_on_device())
         options = self._options(source.shape.features)
         l1s, ridges = [net.l1 for net in nets], [options.ridge(net.l1) for net in nets]
-        self.l1_ = l1s[0] if len(nets) == 1 else np.array(l1s)
         ridge = np.array(ridges[0] if len(nets) == 1 else ridges)
-        self.penalty_ = ridge if ridge.ndim else float(ridge)
-        self.__dict__.pop("path_", None)
-        paths = []
-        for net in nets:
-            if net.path is not None:
-                theta = net.path.theta if len(net.theta) > 1 else net.path.theta[:, 0]
-                paths.append(
-                    {
-                        "l1": net.path.l1,
-                        "penalties": np.array([options.ridge(l1) for l1 in net.path.l1]),
-                        "coef": theta[..., 1:],
-                        "intercept": theta[..., 0],
-                        "values": net.path.values,
-                        "errors": net.path.errors,
-                        "gaps": net.path.gaps,
-                    }
-                )
-        if paths:
-            self.path_ = paths[0] if len(paths) == 1 else paths
-        names = columns_of(self)
-        constant = [names[j] for j in np.flatnonzero(~nets[0].varying)] if self.fit_intercept else []
-        self.aliased_ = np.array(constant, dtype=object)
+        paths = [_shown_path(net, options) for net in nets if net.path is not None]
+        constant: list[str] = []
+        if self.fit_intercept and not nets[0].varying.all():
+            names = columns.coefficient_names()
+            constant = [names[j] for j in np.flatnonzero(~nets[0].varying)]
         proof = combine_certificates([net.certificate for net in nets])
         if isinstance(source, AbsorbedSource):
             from adaline.solvers.absorb.absorb import beside_effects  # tables are slow to import
 
-            self.absorbed_: Absorption = source.absorption
-            set_coding(self, replace(source.coding, effects=source.fitted_effects(nets[0].theta[0])))
-            proof = beside_effects(proof, source)
+            coding = replace(source.coding, effects=source.fitted_effects(nets[0].theta[0]))
+            columns, proof = columns._replace(coding=coding), beside_effects(proof, source)
         what = CONSTANT if source.absorption is None else EXPLAINED
-        self.certificate_ = meter.on(without_constants(proof, constant, what), source)
+        return ElasticNetState(
+            columns=columns,
+            coef=coef,
+            intercept=intercept,
+            l1=l1s[0] if len(nets) == 1 else np.array(l1s),
+            penalty=ridge if ridge.ndim else float(ridge),
+            aliased=np.array(constant, dtype=object),
+            certificate=meter.on(without_constants(proof, constant, what), source),
+            rows_seen=source.n_rows,
+            flat=rows.flat,
+            typical=nets[0].mean,
+            classes=rows.classes,
+            path=None if not paths else paths[0] if len(paths) == 1 else paths,
+            absorbed=source.absorption,
+        )
 
     def _warn(self) -> None:
         """Warn where there is no minimum, or it was not reached."""
@@ -450,3 +502,18 @@ class ElasticNet(LinearRegressor):
     @property
     def _estimator_type(self) -> str:  # type: ignore[override]
         return "classifier" if _classifies(self) else "regressor"
+
+
+def _shown_path(net: FittedNet, options: NetOptions) -> dict[str, Array]:
+    """Return the path of a net as `path_` shows it."""
+    assert net.path is not None
+    theta = net.path.theta if len(net.theta) > 1 else net.path.theta[:, 0]
+    return {
+        "l1": net.path.l1,
+        "penalties": np.array([options.ridge(l1) for l1 in net.path.l1]),
+        "coef": theta[..., 1:],
+        "intercept": theta[..., 0],
+        "values": net.path.values,
+        "errors": net.path.errors,
+        "gaps": net.path.gaps,
+    }

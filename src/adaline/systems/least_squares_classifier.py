@@ -117,6 +117,7 @@ class LeastSquaresClassifier(ClosedFormClassifier):
             fit = solve_wide(recoded, self.fit_intercept, penalty)
         else:
             fit = solve_least_squares(recoded, moments, self.fit_intercept, penalty)
+        coef, intercept = self._discriminants(fit.solution.theta, len(rows.classes))
         notes = column_notes(fit, rows.columns.coefficient_names)
         if source is not None or sums.rows > sums.features:
             before = None if source is not None else getattr(self, "dependencies_", None)
@@ -128,15 +129,16 @@ class LeastSquaresClassifier(ClosedFormClassifier):
             dependencies=notes.dependencies,
             penalty=penalty.value,
             path=path,
-            **self._discriminants(fit.solution.theta, len(rows.classes)),
+            coef=coef,
+            intercept=intercept,
         )
 
-    def _discriminants(self, theta: Array, classes: int) -> dict[str, Array]:
+    def _discriminants(self, theta: Array, classes: int) -> tuple[Array, Array]:
         """Return coefficients and intercepts of the weights (m, 1 + D) of coded targets; of two classes it is one."""
         if classes == 2:
             theta = theta[1:] - theta[:1] if len(theta) == 2 else theta
             theta = theta - np.append(self.threshold, np.zeros(theta.shape[1] - 1))
-        return {"coef": theta[:, 1:], "intercept": theta[:, 0]}
+        return theta[:, 1:], theta[:, 0]
 
     def _coded(self, sums: ClassMoments, targets: Array) -> Moments:
         """Return the moments of the rows with the targets of their classes."""
@@ -183,13 +185,15 @@ class LeastSquaresClassifier(ClosedFormClassifier):
 
         def model(theta: Array, index: Array) -> tuple[LeastSquaresClassifier, Labels]:
             one = LeastSquaresClassifier(coding=self.coding, threshold=self.threshold)
+            coef, intercept = one._discriminants(theta, len(rows.classes))
             one._state = ClosedFormState(
                 columns=InputColumns(theta.shape[1] - 1),
                 classes=rows.classes,
                 certificate=NOT_JUDGED,
                 sums=sums,
                 like=None,
-                **one._discriminants(theta, len(rows.classes)),
+                coef=coef,
+                intercept=intercept,
             )
             return one, rows.classes[index[:, 0].astype(np.intp)]
 

@@ -25,8 +25,9 @@ from adaline.inference.robust import (
     judging_freedom,
     robust_test,
 )
-from adaline.input import Meter, by_blocks, set_columns, transaction
+from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import columns_of
+from adaline.input.columns import InputColumns, SystemState
 from adaline.input.first_pass import read_first_pass
 from adaline.input.open import open_rows, read_finite, read_targets, refuse_overflow
 from adaline.losses import Huber, Tukey
@@ -48,12 +49,13 @@ from adaline.parameters import (
     one_of,
 )
 from adaline.penalties import RidgePenalty
-from adaline.results import Status, combine_certificates, without_constants
+from adaline.results import Certificate, Status, combine_certificates, without_constants
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.sources.totals import check_held
 from adaline.sources.views import in_memory
+from adaline.state import FittedAttribute
 from adaline.sums import Ranks
 from adaline.sums.targets import LargestTarget
 from adaline.systems.families.folds import FoldFits
@@ -66,6 +68,38 @@ RobustLoss = Literal["huber", "absolute", "quantile", "tukey"]
 ScaleRule = Literal["mad", "huber"]
 RobustStart = Literal["robust", "least_squares"]
 THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RobustState(SystemState):
+    """What a robust fit has learned.
+
+    Parameters
+    ----------
+    coef, intercept : (D,) and a number, or (K, D) and (K,).
+    scale : of the residuals, a number or (K,).
+    rank, aliased, dependencies : of the columns, as `LinearRegression` says.
+    certificate : how good the solution is.
+    history, n_iter : the objective after each iteration, one list or one for each target, and their number.
+    fits : one for each target, with what inference needs.
+    flat : whether the targets were one vector.
+    typical : (D,) means of the columns; None of sparse rows.
+    like : an empty array where the rows lie, on a device.
+    """
+
+    coef: Array
+    intercept: float | Array
+    scale: float | Array
+    rank: int
+    aliased: NDArray[np.object_]
+    dependencies: list[str]
+    certificate: Certificate
+    history: list[Any]
+    n_iter: int
+    fits: tuple[RobustFit, ...]
+    flat: bool
+    typical: Array | None
+    like: Any = None
 
 
 @named_system
@@ -155,6 +189,21 @@ class RobustRegression(NearFits, LinearRegressor):
     random_state: Annotated[Any, SEED] = 0
     basis: Annotated[Any, BASIS] = None
 
+    learns = RobustState
+    coef_ = FittedAttribute[Array]()
+    intercept_ = FittedAttribute[float | Array]()
+    scale_ = FittedAttribute[float | Array]()
+    rank_ = FittedAttribute[int]()
+    aliased_ = FittedAttribute[NDArray[np.object_]]()
+    dependencies_ = FittedAttribute[list[str]]()
+    certificate_ = FittedAttribute[Certificate]()
+    history_ = FittedAttribute[list[Any]]()
+    n_iter_ = FittedAttribute[int]()
+    _fits = FittedAttribute[tuple[RobustFit, ...]]()
+    _flat = FittedAttribute[bool]()
+    _typical = FittedAttribute[Array | None]()
+    _like = FittedAttribute[Any]()
+
     @transaction
     def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Fit to rows X (n, D) and targets y (n,) or (n, K), each target separately; weights are frequencies.
@@ -190,12 +239,11 @@ class RobustRegression(NearFits, LinearRegressor):
         meter = Meter(X)
         check_parameters(self)
         source, columns = open_rows(self, X, y, sample_weight, reset=True)
-        set_columns(self, columns)
         source = in_memory(source) if source.empty_on_device() is None else source
         rows = self._read(source)
         fits, histories = self._fit_targets(rows, near)
-        self._typical = None if source.sparse else rows.spread.mean
-        self._take(fits, histories, source, meter)
+        typical = None if source.sparse else rows.spread.mean
+        self._state = learned(fits, histories, source, columns, typical, meter)
         self._warn()
         return self
 
@@ -369,21 +417,6 @@ class RobustRegression(NearFits, LinearRegressor):
             found = [fit_target(rows, k, penalty, criterion, init[k]) for k in range(targets)]
         return tuple(fit for fit, _ in found), [history for _, history in found]
 
-    def _take(self, fits: tuple[RobustFit, ...], histories: list[list[float]], source: Source, meter: Meter) -> None:
-        """Set the solution."""
-        self._fits, self._flat, self._like = fits, source.flat, source.empty_on_device()
-        self.history_ = histories[0] if self._flat else histories
-        self.n_iter_ = max(len(history) for history in histories)
-        theta = np.concatenate([fit.solution.theta for fit in self._fits])
-        scale = np.array([fit.scale for fit in self._fits])
-        self.coef_, self.intercept_ = split_theta(theta, self._flat, self._like)
-        self.scale_ = float(scale[0]) if self._flat else scale
-        proofs = [fit.solution.certificate for fit in self._fits]
-        columns = named([fit.dependence for fit in self._fits], columns_of(self))
-        self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
-        self.certificate_ = meter.on(without_constants(combine_certificates(proofs), columns.constant), source)
-        self.rank_ = self.certificate_.rank
-
     def _warn(self) -> None:
         if self.certificate_.status is Status.NOT_CONVERGED:
             warn(
@@ -424,3 +457,36 @@ class RobustRegression(NearFits, LinearRegressor):
     def _check_together(self) -> None:
         if self.penalty and self.loss not in THRESHOLDS:
             raise InvalidParameter(f"loss={self.loss!r} takes no penalty: use 'huber' or 'tukey', or penalty=0")
+
+
+def learned(
+    fits: tuple[RobustFit, ...],
+    histories: list[list[float]],
+    source: Source,
+    columns: InputColumns,
+    typical: Array | None,
+    meter: Meter,
+) -> RobustState:
+    """Return what was learned from the fits, one for each target, and the objective after each of their iterations."""
+    flat, like = source.flat, source.empty_on_device()
+    coef, intercept = split_theta(np.concatenate([fit.solution.theta for fit in fits]), flat, like)
+    scale = np.array([fit.scale for fit in fits])
+    known = named([fit.dependence for fit in fits], columns.coefficient_names())
+    proof = combine_certificates([fit.solution.certificate for fit in fits])
+    certificate = meter.on(without_constants(proof, known.constant), source)
+    return RobustState(
+        columns=columns,
+        coef=coef,
+        intercept=intercept,
+        scale=float(scale[0]) if flat else scale,
+        rank=certificate.rank,
+        aliased=np.array(known.aliased, dtype=object),
+        dependencies=known.combinations,
+        certificate=certificate,
+        history=histories[0] if flat else histories,
+        n_iter=max(len(history) for history in histories),
+        fits=fits,
+        flat=flat,
+        typical=typical,
+        like=like,
+    )
