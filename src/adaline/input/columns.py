@@ -128,6 +128,11 @@ class System(BaseEstimator):
         """Whether the model is fitted: what scikit-learn's `check_is_fitted` asks."""
         return columns_if_any(self) is not None
 
+    def __dir__(self) -> list[str]:
+        kind: Any = type(self)
+        absent = {name for name, one in shown_by(kind).items() if one.read(self) is MISSING}
+        return [name for name in super().__dir__() if name not in absent]
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over attributes by name: those of a pickle, or of a model file, which names what is shown."""
         own = dict(state)
