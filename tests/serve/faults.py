@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 
 from adaline import LMS, Ridge, load, save
-from adaline.serve import Journal, Learner
-from adaline.serve import learner as learner_module
-from adaline.serve.learner import replayed
+from adaline.serve import Journal, Learner, learning_model
+from adaline.serve.replay import replayed
 
 CLIENTS, COLUMNS, BLOCK = 4, 3, 64
 
@@ -137,7 +136,7 @@ def check(folder: Path, serials: list[int]) -> None:
 
 def main(folder: Path, kills: int, seed: int) -> int:
     """Kill learners of scans and of sums, and check; return the number of batches acknowledged."""
-    learner_module.SCANNED = learner_module.SUMMED = BLOCK
+    learning_model.SCANNED = learning_model.SUMMED = BLOCK
     draw, total = random.Random(seed), 0
     first = np.array([row for serial in range(20) for row in rows_of_batch(CLIENTS, serial)])
     for model, count in ((LMS(), kills - kills // 4), (Ridge(penalty=1.0), max(kills // 4, 1))):

@@ -25,10 +25,10 @@ import numpy as np
 
 from adaline import LMS, Ridge, load, save
 from adaline.errors import JournalError, ModelFileError
-from adaline.serve import Journal, Learner, app
-from adaline.serve import learner as learner_module
+from adaline.serve import Journal, Learner, app, learning_model
 from adaline.serve import models as models_module
-from adaline.serve.learner import CHAMPION, replayed
+from adaline.serve.learning_model import CHAMPION
+from adaline.serve.replay import replayed
 from adaline.serve.server import Address, serve
 from adaline.serve.snapshots import PREPARED, Snapshot, SnapshotFolder
 from tests.serve.faults import BLOCK, check_rows, continued, forked, rows_of_batch, same, tear_log
@@ -224,7 +224,7 @@ def ended_once(known: Known, draw: random.Random, number: int = signal.SIGKILL) 
 
 def main(folder: Path, kills: int, seed: int) -> Known:
     """Kill servers and check; return what was acknowledged."""
-    learner_module.SCANNED = learner_module.SUMMED = BLOCK
+    learning_model.SCANNED = learning_model.SUMMED = BLOCK
     draw = random.Random(seed)
     folder.mkdir(parents=True, exist_ok=True)
     known = Known(folder, Begun(version(0)), Begun(version(1)))

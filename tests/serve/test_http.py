@@ -477,7 +477,7 @@ def test_a_long_queue_and_a_full_disk_refuse_rows_and_predictions_go_on(
     client = serving(fitted(LMS()), learn=True, limits=Limits(waiting=10))
     learner = client.service.models["m0"].learner
     with monkeypatch.context() as patched:
-        patched.setattr(learner, "_waiting", 9)
+        patched.setattr(learner._queue, "waiting", 9)
         busy = client.post("m0/learn", rows(*learn_rows(5)))
     assert (busy.status, int(busy.headers["retry-after"]) >= 1) == (429, True)
     with monkeypatch.context() as patched:
@@ -512,7 +512,7 @@ def test_a_disk_that_is_full_for_models_is_507_and_no_path_is_told(
             found += [
                 learning.get("/models/m0/file") if "temp" in name else learning.post("m0/rollback", {"snapshot": 1})
             ]
-    monkeypatch.setattr(learning.service.models["m0"].learner, "failed", JournalError(f"{tmp_path}: broken"))
+    monkeypatch.setattr(learning.service.models["m0"].learner._queue, "failed", JournalError(f"{tmp_path}: broken"))
     found += [learning.get("/readyz"), learning.post("m0/learn", rows(*learn_rows(1)))]
     assert [one.status for one in found] == [507, 507, 507, 507, 503, 503]
     assert not [one.body for one in found if str(tmp_path).encode() in one.body]

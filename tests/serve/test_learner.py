@@ -16,8 +16,7 @@ from sklearn.metrics import log_loss, mean_squared_error, zero_one_loss
 from adaline import LMS, GeneralizedLinear, LinearRegression, LogisticRegression, Ridge, save
 from adaline.errors import BadRows, Busy, InvalidParameter, JournalError, JournalFull, ModelFileError
 from adaline.estimator import is_regressor
-from adaline.serve import Journal, Learner, Receipt
-from adaline.serve import learner as module
+from adaline.serve import Journal, Learner, Receipt, learning_model, progressive_error
 from tests.serve.examples import FIRST, MODELS, begun, bits, listed, raises, rows_for, send
 
 X, Y = rows_for(LMS())
@@ -26,8 +25,8 @@ X, Y = rows_for(LMS())
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of a size that few rows fill several of."""
-    monkeypatch.setattr(module, "SCANNED", 64)
-    monkeypatch.setattr(module, "SUMMED", 64)
+    monkeypatch.setattr(learning_model, "SCANNED", 64)
+    monkeypatch.setattr(learning_model, "SUMMED", 64)
 
 
 def sent(learner: Learner, x: Any, y: Any, sizes: list[int]) -> list[Receipt]:
@@ -149,7 +148,7 @@ def test_a_full_disk_refuses_rows_until_those_that_were_refused_fit(tmp_path: Pa
 
 
 def test_models_for_predictions_have_every_row_and_are_never_changed_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SCANNED", 32)
+    monkeypatch.setattr(learning_model, "SCANNED", 32)
     model, x, y = begun()
     with Learner(model) as learner:
         seen = []
@@ -185,7 +184,7 @@ def test_progressive_errors_are_of_rows_before_they_are_learned(tmp_path: Path) 
             told.learn_one(row, target)
         found = learner.progressive
     assert (found.measure, found.rows) == ("mean squared error", 60)
-    weights = np.exp(np.arange(60) / module.RECENT)
+    weights = np.exp(np.arange(60) / progressive_error.RECENT)
     expected = [np.mean(errors), np.average(errors, weights=weights)]
     np.testing.assert_allclose([found.mean, found.recent], expected, rtol=1e-12)
     with Learner(model, tmp_path) as learner:
@@ -281,7 +280,7 @@ def test_a_new_version_and_a_rollback_outlive_a_restart(tmp_path: Path) -> None:
 
 
 def test_a_damaged_snapshot_falls_back_to_the_one_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SCANNED", 32)
+    monkeypatch.setattr(learning_model, "SCANNED", 32)
     model, x, y = begun()
     with Learner(model, tmp_path, snapshot_rows=50) as learner:
         for k in range(0, 300, 25):
@@ -331,7 +330,7 @@ def test_models_that_cannot_learn_are_refused_before_the_first_row(model: Any, c
 @pytest.mark.usefixtures("small_blocks")
 def test_a_model_that_fails_ends_learning_until_another_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     other, x, y = begun()
-    model, learned = Ridge(penalty=1.0).fit(x, y), module.learned
+    model, learned = Ridge(penalty=1.0).fit(x, y), learning_model.learned
 
     def refuse(model: Any, rows: Any) -> Any:
         if isinstance(model, Ridge):
@@ -339,7 +338,7 @@ def test_a_model_that_fails_ends_learning_until_another_takes_its_place(monkeypa
         return learned(model, rows)
 
     with Learner(model) as learner:
-        monkeypatch.setattr(module, "learned", refuse)
+        monkeypatch.setattr(learning_model, "learned", refuse)
         assert send(learner, x[:10], y[:10]).learned == 10  # only `current` cannot be made
         assert learner.latest() is model
         assert "no" in learner.notes
@@ -352,9 +351,9 @@ def test_a_model_that_fails_ends_learning_until_another_takes_its_place(monkeypa
         learner.replace(other)
         assert send(learner, x, y).learned == len(x)
         assert np.allclose(learner.latest().coef_, other.partial_fit(x, y).coef_, rtol=1e-12)
-    monkeypatch.setattr(module, "learned", learned)
+    monkeypatch.setattr(learning_model, "learned", learned)
     with Learner(other, challengers={"sums": model}) as learner:
-        monkeypatch.setattr(module, "learned", refuse)
+        monkeypatch.setattr(learning_model, "learned", refuse)
         assert send(learner, x, y).learned == len(x)
         assert list(learner.scores()) == ["champion"]  # a challenger that fails is left out
         assert "'sums' was left out: no" in learner.notes[0]

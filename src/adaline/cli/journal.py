@@ -11,7 +11,8 @@ from adaline.cli.summary import certify, model_label, rows_text
 from adaline.errors import InvalidParameter, JournalError
 from adaline.fitted import rows_of
 from adaline.serve.journal import WRITERS, Journal
-from adaline.serve.learner import CHAMPION, replayed
+from adaline.serve.learning_model import CHAMPION
+from adaline.serve.replay import replayed
 from adaline.serve.snapshots import SnapshotFolder
 from adaline.wording import counted, file_name
 

@@ -25,7 +25,9 @@ from adaline.cli.summary import certify, described, model_label, rows_text
 from adaline.coding.numerals import plain_number
 from adaline.errors import BadRows, Busy, InvalidData, InvalidParameter
 from adaline.fitted import rows_of
-from adaline.serve.learner import RECENT, Learner, ProgressiveError, Receipt
+from adaline.serve.learner import Learner
+from adaline.serve.progressive_error import RECENT, ProgressiveError
+from adaline.serve.queue import Receipt
 from adaline.serve.rows import RowColumn, RowLayout
 from adaline.wording import counted, file_name
 

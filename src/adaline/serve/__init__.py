@@ -1,8 +1,9 @@
 """A model in service: it predicts, keeps learning, and never loses a row that it has acknowledged.
 
-`serve/` has two halves. Below: `rows.py` (rows of clients, converted for a model), `journal.py`, `snapshots.py` and
-`learner.py`. Above: HTTP. Nothing below imports from above. The file `application.py` is not named after the function
-`adaline.serve.app`, as the module would hide it.
+`serve/` has two halves. Below: `rows.py` (rows of clients, converted for a model), `journal.py`, `snapshots.py`,
+`learning_model.py` (a model that learns in blocks, and counts its `progressive_error.py`), `queue.py` (what waits for
+the thread that learns), `learner.py` (that thread) and `replay.py`. Above: HTTP. Nothing below imports from above. The
+file `application.py` is not named after the function `adaline.serve.app`, as the module would hide it.
 
 Learning
 --------

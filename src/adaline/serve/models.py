@@ -26,7 +26,8 @@ from adaline import storage
 from adaline.errors import AdalineError, InvalidParameter, ModelFileError
 from adaline.fitted import AnyModel, rows_of
 from adaline.input.coded import as_coded
-from adaline.serve.learner import CHAMPION, Learner
+from adaline.serve.learner import Learner
+from adaline.serve.learning_model import CHAMPION
 from adaline.serve.metrics import Drift, drift_of
 from adaline.serve.requests import Refused
 from adaline.serve.rows import RowColumn, RowLayout

@@ -20,6 +20,7 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, is_sparse
@@ -89,6 +90,24 @@ class DecodedRows:
 
     def __len__(self) -> int:
         return int(self.x.shape[0])
+
+    def cut(self, first: int, last: int) -> DecodedRows:
+        """Return some of the rows."""
+        weight = None if self.weight is None else self.weight[first:last]
+        return DecodedRows(as_coded(self.x[first:last]), self.y[first:last], weight)
+
+    @classmethod
+    def join(cls, parts: Sequence[DecodedRows]) -> DecodedRows:
+        """Return rows one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        if is_sparse(parts[0].x):
+            x = scipy.sparse.vstack([part.x for part in parts], format="csr")
+        else:
+            x = np.concatenate([np.asarray(part.x) for part in parts])
+        weights = [part.weight for part in parts if part.weight is not None]
+        y = np.concatenate([part.y for part in parts])
+        return cls(as_coded(x), y, np.concatenate(weights) if weights else None)
 
 
 @dataclass(frozen=True)
