@@ -185,7 +185,7 @@ class BaseEstimator:
     set_transform_request, set_inverse_transform_request = RequestSetter(), RequestSetter()
 
     def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if name[0] == "_" or hasattr(self, name)]
+        return [name for name in super().__dir__() if name.startswith("__") or hasattr(self, name)]
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__.copy()

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from adaline.storage import read_header
 from tests.cli.command_line import Shell
 
 ONLINE = "OnlineLogistic"
@@ -85,3 +86,15 @@ def test_progressive_validation_is_printed_as_it_goes(system: str, shell: Shell)
         counts, average, since = (np.array(column, dtype=float) for column in zip(*table, strict=True))
         np.testing.assert_allclose(np.cumsum(since * np.diff(counts, prepend=0)) / counts, average, atol=1e-5)
         assert average[-1] < average[0]
+
+
+def test_the_former_name_of_online_logistic_is_fitted_warned_of_and_saved_by_the_present_one(shell: Shell) -> None:
+    former = ("--system", "LogisticRegression", "--set", "solver=online", "-o", "former.adaline", "--json")
+    done, present = shell.good("fit", "rows.libsvm", *former), shell.good("fit", "rows.libsvm", "-s", ONLINE, "--json")
+    assert "use OnlineLogistic" in done.err
+    assert "OnlineLogistic" not in present.err
+    assert done.json["coef"] == present.json["coef"]
+    assert read_header("former.adaline")["system"] == "OnlineLogistic"
+    assert (
+        shell.good("update", "former.adaline", "rows.libsvm", "-o", "more.adaline", "--json").json["rows_after"] == 400
+    )

@@ -20,7 +20,7 @@ from typing import Any
 
 from adaline import interrupts
 from adaline.cli.options import TABLE_OPTIONS
-from adaline.errors import AdalineError, InvalidParameter
+from adaline.errors import AdalineError, AdalineWarning, InvalidParameter
 from adaline.wording import file_name, visible
 
 DONE, INTERNAL, INVALID, INTERRUPTED, BROKEN_PIPE, TERMINATED = 0, 1, 2, 130, 141, 143
@@ -52,6 +52,7 @@ def guarded(job: Callable[[], None], unharmed: str = "nothing was written", debu
                     warnings.simplefilter("default")
                     for kind in QUIET:
                         warnings.simplefilter("ignore", kind)
+                    warnings.simplefilter("default", AdalineWarning)  # also what adaline itself deprecates
                     warnings.showwarning = _as_note
                     job()
                     sys.stdout.flush()

@@ -104,7 +104,7 @@ def _hand_over(model: AnyModel, verb: str, *rows: Any) -> None:
     model.__dict__ = _without_learned(model) | {name: one for name, one in vars(online).items() if name not in own}
     if not begun:
         warn(
-            "LogisticRegression(solver='online') is deprecated, and the next release removes it: use OnlineLogistic, "
+            "solver='online' of LogisticRegression is deprecated, and the next release removes it: use OnlineLogistic, "
             "which learns the same numbers",
             DeprecatedWarning,
         )
