@@ -7,6 +7,7 @@ import os
 import pickle
 import re
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from hashlib import blake2b
@@ -43,7 +44,7 @@ from adaline.coding import Coding
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, MissingValues, UnreadableTable
 from adaline.sources import Source
 from adaline.sources.engines import spark
-from adaline.sources.engines.base import Here, pack
+from adaline.sources.engines.base import Here, pack, run_work
 from adaline.sources.tables import batches
 from adaline.sources.tables import source as table_module
 from adaline.sums import JointSum, Moments, RowSample, Spread
@@ -277,6 +278,35 @@ def check_view(case: str, engine: Any, folder: Path) -> None:
 @pytest.mark.parametrize("case", [pytest.param(case, marks=LONG.get(case, ())) for case in VIEWS])
 def test_views_travel(case: str, engine: Any, tmp_path: Path) -> None:
     check_view(case, engine, tmp_path)
+
+
+APART = """
+import pickle, sys
+from adaline.sources.engines.base import run_work
+with open(sys.argv[1], "rb") as file, open(sys.argv[2], "wb") as out:
+    pickle.dump([run_work(*task) for task in pickle.load(file)], out)
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_tasks_run_in_a_process_that_knows_nothing_of_this_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks, found, sent, back = list[Any](), list[Any](), tmp_path / "sent", tmp_path / "back"
+
+    def recording(*task: Any) -> Any:
+        tasks.append(task)
+        found.append(pickle.loads(pickle.dumps(out := run_work(*task))))
+        return out
+
+    names = coded_files(tmp_path, rows=240)
+    monkeypatch.setattr("adaline.sources.engines.base.run_work", recording)
+    for case in ("categories", "splines", "hashed texts", "classes", "basis", "absorbed"):
+        make, options = options_of(case)
+        make().fit(open_table(names, **options, cluster=Here(2)))
+    sent.write_bytes(pickle.dumps(tasks))
+    subprocess.run([sys.executable, "-c", APART, str(sent), str(back)], check=True)
+    there = pickle.loads(back.read_bytes())
+    assert len(there) == len(found) > 20
+    assert state(there) == state(found)
 
 
 def test_effects_of_more_rows_than_a_cluster_sends_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

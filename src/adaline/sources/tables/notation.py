@@ -336,34 +336,35 @@ class Look:
 def _look(names: Sequence[str], table: str, query: Query, rows: int) -> dict[str, Look]:
     """Return what the texts of each column have in common, by one scan.
 
-    The query is the same for any number of columns: to plan a dozen expressions a column takes longer than to run them.
+    The query is the same for any number of columns, and has each expression once: to plan it takes longer than to run.
     """
     if not names:
         return {}
-    one = TextColumn("value")
-    value = f"CASE WHEN NOT {one.is_word} THEN {one.trimmed} END"
-    sign = f"nullif(regexp_extract({value}, {text(UNIT)}), '')"
-    asked = [
-        f"count({value})",
-        f"count_if(NOT {one.is_word} AND {one.fits('.')})",
-        f"count_if(NOT {one.is_word} AND {one.fits(',')})",
-        f"arg_max({value}, length({value}))",
-        f"count({sign})",
-        f"list(DISTINCT {sign})",
-        f"bool_or(regexp_matches({value}, '^[(].*[)]$|[0-9][^.,]*-$'))",
-        f"bool_or(regexp_matches({value}, '[0-9][.,]-'))",
-        f"bool_or(contains({value}, '.'))",
-        f"bool_or(contains({value}, ','))",
-        f"bool_or(regexp_matches({value}, {text(f'[0-9][{GROUPS}][0-9]')}))",
-        f"bool_or(regexp_full_match({value}, '[^0-9.,]*[0-9]{{1,3}}[^0-9.,]*'))",
-        f"bool_or(regexp_matches({value}, '[0-9]{{4}}'))",
-        f"list(DISTINCT CASE WHEN {one.is_word} THEN {one.trimmed} END)",
-    ]
     columns = ", ".join(map(quoted, names))
     first = f"SELECT {columns} FROM {table} LIMIT {rows}"
     values = f"SELECT unnest(range({len(names)})) AS i, unnest([{columns}]) AS value FROM ({first})"
+    trimmed = f"SELECT i, {TextColumn('value').trimmed} AS t FROM ({values})"
+    marked = f"SELECT i, t, lower(t) IN ({', '.join(map(text, WORDS))}) AS is_word FROM ({trimmed})"
+    parted = f"SELECT i, CASE WHEN is_word THEN t END AS word, CASE WHEN NOT is_word THEN t END AS t FROM ({marked})"
+    shown = f"SELECT *, nullif(regexp_extract(t, {text(UNIT)}), '') AS sign FROM ({parted})"
+    asked = [
+        "count(t)",
+        f"count_if(regexp_full_match(t, {text(FORMS['.'])}))",
+        f"count_if(regexp_full_match(t, {text(FORMS[','])}))",
+        "arg_max(t, length(t))",
+        "count(sign)",
+        "list(DISTINCT sign)",
+        "bool_or(regexp_matches(t, '^[(].*[)]$|[0-9][^.,]*-$'))",
+        "bool_or(regexp_matches(t, '[0-9][.,]-'))",
+        "bool_or(contains(t, '.'))",
+        "bool_or(contains(t, ','))",
+        f"bool_or(regexp_matches(t, {text(f'[0-9][{GROUPS}][0-9]')}))",
+        "bool_or(regexp_full_match(t, '[^0-9.,]*[0-9]{1,3}[^0-9.,]*'))",
+        "bool_or(regexp_matches(t, '[0-9]{4}'))",
+        "list(DISTINCT word)",
+    ]
     out = {name: Look(0, 0, 0, "", 0, (), False, False, False, False, False, False, False, ()) for name in names}
-    for i, *found in query(f"SELECT i, {', '.join(asked)} FROM ({values}) GROUP BY i"):
+    for i, *found in query(f"SELECT i, {', '.join(asked)} FROM ({shown}) GROUP BY i"):
         count, points, commas, example, signed, units, *signs, words = found
         known = tuple(sorted(one for one in units or () if one))
         kept = tuple(sorted(one for one in words or () if one is not None))
