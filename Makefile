@@ -157,7 +157,9 @@ fuzz: $(VENV)/.installed $(SANITIZED)/.installed
 	$(SANITIZED_PYTHON) -m tests.fuzz kernels --no-memory-limit --seconds $$(($(FUZZ_SECONDS) / 5))
 	$(SANITIZED_PYTHON) -m tests.fuzz inputs --no-memory-limit --seconds $$(($(FUZZ_SECONDS) / 5))
 
-# Types take longer than all the rest, on one core: the rest is looked at meanwhile.
+# Types take longer than all the rest, on one core: the rest is looked at meanwhile. PROSE= leaves out the tests of
+# prose, where make test has just run them.
+PROSE  ?= tests/test_prose.py
 lint: $(VENV)/.installed
 	@$(MAKE) --no-print-directory --jobs 2 lint-types lint-rest
 
@@ -168,7 +170,7 @@ lint-rest:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q tests/test_prose.py
+	$(if $(PROSE),$(BIN)/python -m pytest -q $(PROSE))
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff

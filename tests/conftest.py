@@ -20,7 +20,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
-FEW, ONE_OF = 6, 8  # cases of a test that all run for a change; of those beyond, one of eight
+FEW, ONE_OF = 6, 16  # cases of a test that all run for a change; of those beyond, one of sixteen
 LAW, ONE_TEST_OF = (
     16,
     8,
