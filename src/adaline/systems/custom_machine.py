@@ -21,7 +21,7 @@ from adaline.errors import ConvergenceWarning, InvalidParameter, warn
 from adaline.estimator import MultiOutputMixin, RegressorMixin, available_if
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, generator, transaction
-from adaline.input.columns import System
+from adaline.input.columns import System, SystemState
 from adaline.input.open import read_finite, refuse_overflow
 from adaline.links import LINK, Link, LinkName
 from adaline.losses import Loss, loss_of
@@ -50,6 +50,7 @@ from adaline.solvers.epochs.stochastic import stochastic_descent
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.fit import certificate
 from adaline.solvers.smooth.gradient import FunctionProblem, Stop, first_metric, gradient_descent, minimise_function
+from adaline.state import FittedAttribute
 from adaline.sums.machine import DifferentiableMachine, dense
 from adaline.systems.families.any_loss import (
     PosedRows,
@@ -70,6 +71,29 @@ MACHINE = Having(
     *("start", "value", "gradient"),
     what="an object with start(features, outputs, rng), value(W, X) and gradient(W, X, slopes)",
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CustomMachineState(SystemState):
+    """What a fit of a machine of one's own has learned.
+
+    Parameters
+    ----------
+    weights : W, of any shape.
+    history, n_iter : the objective after each step, or the mean loss of each epoch; and their number.
+    certificate : how the solver ended.
+    rows_seen : number of rows.
+    with_offset : whether the outputs had a known part.
+    row_shape : the shape of a prediction: () or (K,).
+    """
+
+    weights: Array
+    history: list[float]
+    n_iter: int
+    certificate: Certificate
+    rows_seen: int
+    with_offset: bool
+    row_shape: tuple[int, ...]
 
 
 @named_system
@@ -176,6 +200,15 @@ class CustomMachine(MultiOutputMixin, RegressorMixin, System):
     random_state: Annotated[Any, SEED] = 0
     basis: Annotated[Any, BASIS] = None
 
+    learns = CustomMachineState
+    weights_ = FittedAttribute[Array]()
+    history_ = FittedAttribute[list[float]]()
+    n_iter_ = FittedAttribute[int]()
+    certificate_ = FittedAttribute[Certificate]()
+    rows_seen_ = FittedAttribute[int]()
+    _with_offset = FittedAttribute[bool]()
+    _row_shape = FittedAttribute[tuple[int, ...]]()
+
     @transaction
     def fit(
         self,
@@ -194,10 +227,17 @@ class CustomMachine(MultiOutputMixin, RegressorMixin, System):
         check_parameters(self)
         posed = pose(self, self._loss(), X, y, sample_weight, offset, exposure, held=True)
         first = self._first_weights(posed)
-        self.weights_, self.history_, proof = self._minimise(posed, first)
-        self.n_iter_, self.rows_seen_ = len(self.history_), posed.source.n_rows
-        self._with_offset, self._row_shape = posed.with_offset, () if posed.flat else posed.constant.shape
-        self.certificate_: Certificate = meter.on(proof, posed.source)
+        weights, history, proof = self._minimise(posed, first)
+        self._state = CustomMachineState(
+            columns=posed.columns,
+            weights=weights,
+            history=history,
+            n_iter=len(history),
+            certificate=meter.on(proof, posed.source),
+            rows_seen=posed.source.n_rows,
+            with_offset=posed.with_offset,
+            row_shape=() if posed.flat else posed.constant.shape,
+        )
         if self.certificate_.status in (Status.NOT_CONVERGED, Status.DIVERGED):
             warn(f"{self.certificate_.status}: {self.certificate_.advice}", ConvergenceWarning)
         return self
@@ -211,7 +251,7 @@ class CustomMachine(MultiOutputMixin, RegressorMixin, System):
     def _first_weights(self, posed: PosedRows) -> Array:
         """Return the weights to start from, tried on a few rows."""
         outputs, machine = len(posed.constant), self.machine
-        before = self.weights_ if self.warm_start and hasattr(self, "certificate_") else self.init
+        before = self.weights_ if self.warm_start and self._state is not None else self.init
         if before is None:
             before = machine.start(posed.source.shape.features, outputs, generator(self.random_state))
         weights = np.array(before, dtype=np.float64)

@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.activations import Activation, ActivationName
 from adaline.arrays import (
@@ -51,7 +52,7 @@ from adaline.input.basis import columns_of
 from adaline.input.coded import (
     refuse_absorbed,
 )
-from adaline.input.columns import set_coding
+from adaline.input.columns import SystemState
 from adaline.input.open import open_rows, read_finite, refuse_overflow
 from adaline.links import LINK, Link, LinkName, name_of
 from adaline.losses import FAMILIES, Loss, NegativeBinomial, Offset, loss_of
@@ -89,6 +90,7 @@ from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, LikelihoodFit
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
+from adaline.state import FittedAttribute
 from adaline.sums.machine import dense
 from adaline.sums.wrong_rows import outputs
 from adaline.systems.families.any_loss import (
@@ -120,6 +122,43 @@ SEPARATED = (
     "a hyperplane separates the classes, so the weights grow without bound and the likelihood has no maximum: "
     "{weights} are returned; give a number as penalty, or use LogisticRegression, whose separation_ is the hyperplane"
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneralizedLinearState(SystemState):
+    """What a fit of a generalized linear machine has learned.
+
+    Parameters
+    ----------
+    coef, intercept : (D,) and a number, or (K, D) and (K,).
+    certificate : how good the solution is.
+    history, n_iter : the objective after each step, or the mean loss of each epoch; and their number.
+    rows_seen : number of rows.
+    flat : whether predictions have the shape (n,).
+    typical : (D,) means of the columns.
+    aliased, dependencies : of the columns, as `LinearRegression` says.
+    with_offset : whether the outputs had a known part.
+    fits : what inference needs, one for each target; none where the loss is no likelihood.
+    deviance, dispersion, shape : of a family.
+    absorbed : what was absorbed from the rows.
+    """
+
+    coef: Array
+    intercept: float | Array
+    certificate: Certificate
+    history: list[float]
+    n_iter: int
+    rows_seen: int
+    flat: bool
+    typical: Array | None
+    aliased: NDArray[np.object_] | None = None
+    dependencies: list[str] | None = None
+    with_offset: bool | None = None
+    fits: list[LikelihoodFit] | None = None
+    deviance: float | Array | None = None
+    dispersion: float | Array | None = None
+    shape: float | Array | None = None
+    absorbed: Absorption | None = None
 
 
 @named_system
@@ -235,6 +274,24 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     random_state: Annotated[Any, SEED] = 0
     basis: Annotated[Any, BASIS] = None
 
+    learns = GeneralizedLinearState
+    coef_ = FittedAttribute[Array]()
+    intercept_ = FittedAttribute[float | Array]()
+    certificate_ = FittedAttribute[Certificate]()
+    history_ = FittedAttribute[list[float]]()
+    n_iter_ = FittedAttribute[int]()
+    rows_seen_ = FittedAttribute[int]()
+    aliased_ = FittedAttribute[NDArray[np.object_]]()
+    dependencies_ = FittedAttribute[list[str]]()
+    deviance_ = FittedAttribute[float | Array]()
+    dispersion_ = FittedAttribute[float | Array]()
+    shape_ = FittedAttribute[float | Array]()
+    absorbed_ = FittedAttribute[Absorption]()
+    _fits = FittedAttribute[list[LikelihoodFit]]()
+    _flat = FittedAttribute[bool]()
+    _typical = FittedAttribute[Array | None]()
+    _with_offset = FittedAttribute[bool]()
+
     @transaction
     def fit(
         self,
@@ -270,23 +327,20 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         meter = Meter(X)
         check_parameters(self)
         self._refuse_exposure(exposure)
-        before = theta_of(self) if self.warm_start and hasattr(self, "certificate_") else self.init
-        for name in ("coef_", "intercept_", "deviance_", "dispersion_", "shape_", "absorbed_"):
-            self.__dict__.pop(name, None)
+        before = theta_of(self) if self.warm_start and self._state is not None else self.init
+        self._state = None  # effects are absorbed afresh
         loss, stochastic = self._loss(), self.solver == "stochastic"
         shaping = shape_of(loss) == "auto"
         loss = with_family(loss, NegativeBinomial(1.0)) if shaping else loss
         posed = pose(self, loss, X, y, sample_weight, offset, exposure, held=stochastic)
-        self._with_offset, self._flat, self.rows_seen_ = posed.with_offset, posed.flat, posed.source.n_rows
-        self._typical = posed.opening.spread.mean
         options = self._options(posed, before)
         if stochastic:
-            self._take(posed, [self._walk(posed, options)], [])
+            state = self._learned(posed, [self._walk(posed, options)], [])
         else:
-            self._take(posed, *self._minima(posed, options, near, shaping))
-        if posed.source.absorption is not None:
-            self._take_effects(posed.source)
-        self.certificate_: Certificate = meter.on(self.certificate_, posed.source)
+            state = self._learned(posed, *self._minima(posed, options, near, shaping))
+        if isinstance(posed.source, AbsorbedSource):
+            state = with_effects_of_counts(state, posed.source)
+        self._state = replace(state, certificate=meter.on(state.certificate, posed.source))
         self._warn()
         return self
 
@@ -304,7 +358,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         Coupled outputs are fitted together, others target by target, from the weights `near` where their shape suits;
         `shaping`: the shape of a negative binomial is estimated too.
         """
-        source, loss, opening, constant, _ = posed
+        source, loss, opening, constant, *_ = posed
         if near is not None and near.shape != (len(constant), 1 + source.shape.features):
             near = None
         alone = Offset(loss.loss) if isinstance(loss, Offset) else loss
@@ -316,7 +370,8 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             columns: slice | list[int] = slice(None)
             if not together:
                 own, columns = slice(k, k + 1), source.columns_of_target(k)
-                part = PosedRows(source.with_target(k), alone, opening._replace(sample=None), constant[own], True)
+                rows, found_first = source.with_target(k), opening._replace(sample=None)
+                part = PosedRows(rows, alone, found_first, constant[own], True, posed.columns)
             one = options if options.init is None else replace(options, init=options.init[own])
             one = one if near is None else replace(one, near=Near(near[own]))
             lowest, mean = float(opening.targets.lowest[own].sum()), opening.targets.mean[columns]
@@ -329,7 +384,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         self, posed: PosedRows, options: MachineOptions, lowest: float, mean: Array, shaping: bool
     ) -> tuple[FittedMachine, LikelihoodFit | None]:
         """Return the machine of targets of this mean, which cost at least `lowest`, and its likelihood."""
-        source, loss, opening, constant, _ = posed
+        source, loss, opening, constant, *_ = posed
         problem = build_problem(
             *(source, loss, len(constant), options.intercept, options.penalty), opening.spread, opening.sample
         )
@@ -354,27 +409,47 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             found = replace(found, solution=found.solution._replace(certificate=known))
         return found, fit
 
-    def _take(self, posed: PosedRows, found: list[FittedMachine], fits: list[LikelihoodFit]) -> None:
-        """Take over the machines of a fit, and what inference needs of them."""
-        theta = np.concatenate([one.solution.theta for one in found])
-        self.coef_, self.intercept_ = split_theta(theta, self._flat, posed.source.empty_on_device())
-        self.history_ = [value for one in found for value in one.history]
-        self.n_iter_ = max(len(one.history) for one in found)
-        absorbed = posed.source.absorption is not None
-        columns = named([one.dependence for one in found if one.dependence is not None], columns_of(self), absorbed)
-        self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
-        self._fits = fits
+    def _learned(
+        self, posed: PosedRows, found: list[FittedMachine], fits: list[LikelihoodFit]
+    ) -> GeneralizedLinearState:
+        """Return what was learned: the machines of a fit, and what inference needs of them."""
+        source, flat = posed.source, posed.flat
+        coef, intercept = split_theta(
+            np.concatenate([one.solution.theta for one in found]), flat, source.empty_on_device()
+        )
+        absorbed = source.absorption is not None
+        depend = [one.dependence for one in found if one.dependence is not None]
+        columns = named(depend, posed.columns.coefficient_names(), absorbed)
+        state = GeneralizedLinearState(
+            columns=posed.columns,
+            coef=coef,
+            intercept=intercept,
+            certificate=without_constants(
+                combine_certificates([one.solution.certificate for one in found]),
+                columns.constant,
+                EXPLAINED if absorbed else CONSTANT,
+            ),
+            history=[value for one in found for value in one.history],
+            n_iter=max(len(one.history) for one in found),
+            rows_seen=source.n_rows,
+            flat=flat,
+            typical=posed.opening.spread.mean,
+            aliased=np.array(columns.aliased, dtype=object),
+            dependencies=columns.combinations,
+            with_offset=posed.with_offset,
+            fits=fits,
+        )
         parts = [fit.family for fit in fits if fit.family is not None]
-        if parts:
-            of = np.array([[part.deviance, part.dispersion, part.shape] for part in parts]).T
-            self.deviance_, self.dispersion_ = (of[0][0], of[1][0]) if self._flat else (of[0], of[1])
-            if not np.isnan(of[2]).any():
-                one = self._flat or shape_of(self._loss()) != "auto"
-                self.shape_ = float(of[2][0]) if one else of[2]
-        self.certificate_ = without_constants(
-            combine_certificates([one.solution.certificate for one in found]),
-            columns.constant,
-            EXPLAINED if absorbed else CONSTANT,
+        if not parts:
+            return state
+        deviance, dispersion, shape = np.array([[part.deviance, part.dispersion, part.shape] for part in parts]).T
+        if not np.isnan(shape).any():
+            one = flat or shape_of(self._loss()) != "auto"
+            state = replace(state, shape=float(shape[0]) if one else shape)
+        return replace(
+            state,
+            deviance=deviance[0] if flat else deviance,
+            dispersion=dispersion[0] if flat else dispersion,
         )
 
     def _options(self, posed: PosedRows, before: Any) -> MachineOptions:
@@ -452,22 +527,6 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         if not hasattr(self, "absorbed_"):
             return absorb_poisson(table)
         return absorb_poisson(table, Fitted(theta_of(self)[0], self.coding_.effects, self.absorbed_.separated))
-
-    def _take_effects(self, source: Source) -> None:
-        """Take over the effects that were absorbed from the rows, and count them among the parameters."""
-        assert isinstance(source, AbsorbedSource)
-        self.absorbed_: Absorption = source.absorption
-        effects = source.fitted_effects(theta_of(self)[0])
-        set_coding(self, replace(source.coding, effects=effects))
-        fits: list[LikelihoodFit] = self.__dict__["_fits"]
-        self._fits = [with_absorbed(fit, source) for fit in fits]
-        steps = source.removal.iterations
-        solver = f"{self.certificate_.solver}; effects absorbed, {steps} steps of conjugate gradients at most"
-        self.certificate_ = changed(self.certificate_, solver=solver)
-        if not source.removal.converged:
-            status = Status.NOT_CONVERGED
-            advice = "the effects are not separated: leave out levels connected by few rows, or rows whose means vanish"
-            self.certificate_ = changed(self.certificate_, status=status, advice=advice)
 
     @overload
     def predict(
@@ -747,6 +806,25 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         check_is_fitted(self, "certificate_")
         x = read_finite(self, X)
         return outputs(host(x) if is_device(x) else x, theta_of(self))
+
+
+def with_effects_of_counts(state: GeneralizedLinearState, source: AbsorbedSource) -> GeneralizedLinearState:
+    """Return what was learned with the effects absorbed from the rows, which count among the parameters."""
+    effects = source.fitted_effects(np.append(host(state.intercept), host(state.coef)))
+    coding = replace(source.coding, effects=effects)
+    steps = source.removal.iterations
+    solver = f"{state.certificate.solver}; effects absorbed, {steps} steps of conjugate gradients at most"
+    proof = changed(state.certificate, solver=solver)
+    if not source.removal.converged:
+        advice = "the effects are not separated: leave out levels connected by few rows, or rows whose means vanish"
+        proof = changed(proof, status=Status.NOT_CONVERGED, advice=advice)
+    return replace(
+        state,
+        columns=state.columns._replace(coding=coding),
+        absorbed=source.absorption,
+        certificate=proof,
+        fits=[with_absorbed(fit, source) for fit in state.fits or ()],
+    )
 
 
 def with_absorbed(fit: LikelihoodFit, source: AbsorbedSource) -> LikelihoodFit:

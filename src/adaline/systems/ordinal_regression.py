@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import (
     Array,
@@ -23,6 +24,7 @@ from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, warn
 from adaline.fits.ordinal import REMEDIES, OrdinalOptions, fit_ordinal
+from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
@@ -38,9 +40,10 @@ from adaline.inference.ordinal import (
 )
 from adaline.inference.profile import check_profile, ordinal_profile_ends
 from adaline.inference.sandwich import all_with_errors
-from adaline.input import Meter, by_blocks, set_columns, transaction
+from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import columns_of
 from adaline.input.class_weights import ClassifiedRows, in_order, open_classes
+from adaline.input.columns import SystemState
 from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, read_finite
 from adaline.losses.ordinal import CUMULATIVE_LINKS, CumulativeLink, CumulativeLinkName, Ordinal, OrdinalOutputs
@@ -58,12 +61,13 @@ from adaline.parameters import (
     StatisticDistribution,
 )
 from adaline.penalties import RidgePenalty
-from adaline.results import Status, without_constants
+from adaline.results import Certificate, Status, without_constants
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.ordinal import build_ordinal
 from adaline.sources import Source
 from adaline.sources.views import recoded
+from adaline.state import FittedAttribute
 from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits
 from adaline.systems.families.supervised import LinearClassifier
@@ -84,6 +88,37 @@ class _Labels(Check):
             and all(isinstance(one, str | int | float | np.generic) for one in labels)
             and (len(set(labels)) == len(labels))
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrdinalState(SystemState):
+    """What a fit of cumulative probabilities has learned.
+
+    Parameters
+    ----------
+    classes : labels, the lowest first.
+    coef : (1, D) slopes. thresholds : (K - 1,), ascending.
+    certificate : how good the solution is.
+    separation : what separates the classes, or None.
+    aliased, dependencies : of the columns, as `LinearRegression` says.
+    history, n_iter : the objective after each step, and their number.
+    rows_seen : number of rows.
+    fits : what inference needs: one fit, of the classes that have rows.
+    typical : (D,) means of the columns.
+    """
+
+    classes: Labels
+    coef: Array
+    thresholds: Array
+    certificate: Certificate
+    separation: Separation | None
+    aliased: NDArray[np.object_]
+    dependencies: list[str]
+    history: list[float]
+    n_iter: int
+    rows_seen: int
+    fits: list[LikelihoodFit]
+    typical: Array | None
 
 
 @named_system
@@ -152,6 +187,20 @@ class OrdinalRegression(NearFits, LinearClassifier):
     standardize: Annotated[bool, FLAG] = False
     basis: Annotated[Any, BASIS] = None
 
+    learns = OrdinalState
+    classes_ = FittedAttribute[Labels]()
+    coef_ = FittedAttribute[Array]()
+    thresholds_ = FittedAttribute[Array]()
+    certificate_ = FittedAttribute[Certificate]()
+    separation_ = FittedAttribute[Separation | None]()
+    aliased_ = FittedAttribute[NDArray[np.object_]]()
+    dependencies_ = FittedAttribute[list[str]]()
+    history_ = FittedAttribute[list[float]]()
+    n_iter_ = FittedAttribute[int]()
+    rows_seen_ = FittedAttribute[int]()
+    _fits = FittedAttribute[list[LikelihoodFit]]()
+    _typical = FittedAttribute[Array | None]()
+
     @transaction
     def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
@@ -167,7 +216,6 @@ class OrdinalRegression(NearFits, LinearClassifier):
         meter = Meter(X)
         check_parameters(self)
         given = open_labelled(self, X, y, sample_weight, reset=True)
-        set_columns(self, given.columns)
         every = open_classes(given, None, type(self).__name__)
         order = list(self.classes) if self.classes is not None else given.order()
         every = every if order is None else in_order(every, order)
@@ -191,15 +239,23 @@ class OrdinalRegression(NearFits, LinearClassifier):
         near = model._fits[0] if model is not None and _is_near(model, every, problem.features) else None
         found = fit_ordinal(problem, rows.counts, OrdinalOptions(penalty, float(self.tol), near))
         theta = found.fit.solution.theta
-        self.classes_, self._typical, self.rows_seen_ = every.classes, every.spread.mean, every.source.n_rows
-        self.coef_ = split_theta(theta[:1], False, every.source.empty_on_device())[0]
-        self.thresholds_ = _with_absent(-theta[:, 0], every.counts)
-        self._fits: list[LikelihoodFit] = [found.fit]
-        columns = named([found.fit.dependence], columns_of(self))
-        self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
+        columns = named([found.fit.dependence], given.columns.coefficient_names())
         proof = without_constants(found.fit.solution.certificate, columns.constant)
-        self.certificate_ = meter.on(proof, every.source)
-        self.separation_, self.history_, self.n_iter_ = found.separation, found.history, len(found.history)
+        self._state = OrdinalState(
+            columns=given.columns,
+            classes=every.classes,
+            coef=split_theta(theta[:1], False, every.source.empty_on_device())[0],
+            thresholds=_with_absent(-theta[:, 0], every.counts),
+            certificate=meter.on(proof, every.source),
+            separation=found.separation,
+            aliased=np.array(columns.aliased, dtype=object),
+            dependencies=columns.combinations,
+            history=found.history,
+            n_iter=len(found.history),
+            rows_seen=every.source.n_rows,
+            fits=[found.fit],
+            typical=every.spread.mean,
+        )
         self._warn()
         return self
 

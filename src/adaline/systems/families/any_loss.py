@@ -14,8 +14,8 @@ from adaline.arrays import Array, OffsetsLike, RowsLike, TargetsLike, WeightsLik
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fits.linear_machine import best_constants
 from adaline.fitted import AnySystem
-from adaline.input import set_columns
 from adaline.input.coded import brought, coded, effects_on, offset_of, score_predictions, streamed_score
+from adaline.input.columns import InputColumns
 from adaline.input.first_pass import FirstPass, first_pass
 from adaline.input.open import open_rows, read_offset, read_targets, refuse_overflow
 from adaline.links import name_of
@@ -29,7 +29,8 @@ from adaline.sums import Targets
 class PosedRows(NamedTuple):
     """Rows with the loss to fit to them.
 
-    `constant` (K,) are the outputs of the best constants; `flat`: predictions have the shape (n,).
+    `constant` (K,) are the outputs of the best constants; `flat`: predictions have the shape (n,); `columns` are of the
+    input.
     """
 
     source: Source
@@ -37,6 +38,7 @@ class PosedRows(NamedTuple):
     opening: FirstPass
     constant: Array
     flat: bool
+    columns: InputColumns
 
     @property
     def with_offset(self) -> bool:
@@ -55,9 +57,8 @@ def pose(
     *,
     held: bool,
 ) -> PosedRows:
-    """Open the rows of a fit and look over their targets; the columns are set on the system. `held`: in memory."""
+    """Open the rows of a fit and look over their targets. `held`: in memory."""
     source, columns = open_rows(system, X, y, sample_weight, reset=True, offset=offset, exposure=exposure)
-    set_columns(system, columns)
     targets = source.shape.targets - source.offset
     if loss == loss_of("binomial") and targets == 1:
         loss = Logistic()  # the same, and it has a native kernel
@@ -70,7 +71,7 @@ def pose(
         source.refuse_nonfinite()
     constant = best_constants(source, loss, opening.targets)
     flat = (source.flat or len(constant) < targets) and not loss.coupled
-    return PosedRows(source, loss, opening, constant, flat)
+    return PosedRows(source, loss, opening, constant, flat, columns)
 
 
 def _with_offset(loss: Loss, targets: int, columns: int) -> Loss:
