@@ -196,6 +196,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "LogisticRegression(penalty=1.0": "a penalty in the units of the columns",
         "LogisticRegression(scheme='one-vs-one', penalty": "a penalty in the units of the columns",
         "LogisticRegression(l1": "a penalty in the units of the columns",
+        "OnlineLogistic(penalty": "a penalty in the units of the columns",
         "OneVsRest(system=LogisticRegression": "a penalty in the units of the columns",
         "AdaptiveFilter": "a step in the units of the columns",
         "GeneralizedLinear(solver='stochastic'": "a step in the units of the columns",

@@ -15,6 +15,7 @@ from adaline import LogisticRegression, OneVsRest, OnlineLogistic, select
 from adaline.arrays import Array
 from adaline.errors import DeprecatedWarning, InvalidParameter, NotFittedError
 from adaline.estimator import clone
+from adaline.kernels import native
 from adaline.storage import load, save
 
 pytestmark = pytest.mark.filterwarnings("ignore::adaline.errors.DeprecatedWarning")
@@ -125,3 +126,14 @@ def test_other_systems_take_it(tmp_path: Path) -> None:
     assert found[0].best.coef_.tobytes() == found[1].best.coef_.tobytes()
     errors = [[one.error for one in each.tried] for each in found]
     np.testing.assert_allclose(errors[0], errors[1], rtol=1e-9)
+
+
+@pytest.mark.skipif(native is None, reason="the native core is not built")
+def test_single_rows_after_the_first_ones_are_taken_by_one_native_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = rows()
+    former, present = online().fit(x, y).learn_one(x[0], y[0]), OnlineLogistic().fit(x, y).learn_one(x[0], y[0])
+    monkeypatch.setattr("adaline.systems.families.online_alias._hand_over", None)
+    for row, label in zip(x, y.tolist(), strict=True):
+        former.learn_one(row, label)
+        present.learn_one(row, label)
+    assert bits(former, x) == bits(present, x)

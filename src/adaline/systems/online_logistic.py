@@ -353,10 +353,8 @@ class OnlineLogistic(OnlineClassifier):
             return at, self._finite(at, np.array([v for _, v in found], np.float64))
         elif coding is not None:
             row = coded_row(x, coding)
-        elif (known_names := columns_on(self).names) is not None:
-            row = row_of_dict(x, known_names, None)
         else:
-            raise InvalidData("the model was fitted to columns without names: give rows as arrays")
+            row = row_of_dict(x, self._names_for(x), None)
         if basis is not None:
             if not is_sparse(row) and not np.isfinite(row).all():
                 refuse_row(row, given_columns(self))
@@ -368,6 +366,13 @@ class OnlineLogistic(OnlineClassifier):
         row = np.ravel(row)
         at = np.flatnonzero(row)
         return at, self._finite(at, row[at])
+
+    def _names_for(self, x: Mapping[Any, Any]) -> tuple[Any, ...]:
+        """Return the columns that a row that is a dict has to have: by name, or by index where they have no names."""
+        columns = columns_on(self)
+        if columns.names is None and set(x) != set(range(columns.count)):
+            raise InvalidData("the model was fitted to columns without names: give rows as arrays")
+        return tuple(range(columns.count)) if columns.names is None else columns.names
 
     def _finite(self, at: NDArray[np.int64], values: Array) -> Array:
         """Return the numbers of columns of a row; refuse those whose squares have no finite sum."""

@@ -126,6 +126,11 @@ def partial_fit(
 @available_if(is_online)
 def learn_one(self: Any, x: RowLike, y: TargetLike, classes: LabelsLike = None) -> Any:
     """Deprecated: see `OnlineLogistic.learn_one`."""
+    try:
+        if self.class_weight is None and vars(self)["_scan"]._native.take(x, y):  # at once, from the second row on
+            return self
+    except (AttributeError, KeyError):  # there is no scan, or no native one yet
+        pass
     with lock_of(self):
         _hand_over(self, "learn_one", x, y, classes)
     return self
