@@ -19,7 +19,7 @@ import adaline
 from adaline import Perceptron
 from adaline.playground.instruments import recording
 from adaline.playground.scenes import scenes
-from adaline.playground.traces import quiet, weights_of
+from adaline.playground.traces import quiet, shown_weights
 
 pytestmark = pytest.mark.browser
 KEPT = os.environ.get("PLAYGROUND_SCREENSHOTS")  # a folder for screenshots of every scene
@@ -252,7 +252,7 @@ def test_what_is_drawn_agrees_with_the_numbers(visitor: Visitor) -> None:
         model, rows = Perceptron(), np.arange(moment) % len(X)
         model.partial_fit(X[rows], y[rows], classes=[0, 1])
         ends, weights = visitor.plane()
-        np.testing.assert_allclose(weights, weights_of(model), rtol=1e-8)
+        np.testing.assert_allclose(weights, shown_weights(model), rtol=1e-8)
         values = np.column_stack([np.ones(2), ends]) @ weights
         np.testing.assert_allclose(values, 0, atol=1e-9 * np.abs(weights).max() + 1e-9)
         rims = page.evaluate(f"[...document.querySelectorAll('{BOARD} .point')].map(e => e.matches('.wrong'))")
@@ -306,7 +306,7 @@ def test_as_python_runs_and_gives_the_same_coefficients(
     space = visitor.program()
     for slot, name in enumerate(names):
         shown = page.evaluate(f"playground.boards[{slot}].frame.weights")
-        np.testing.assert_allclose(weights_of(space[name]), shown, rtol=1e-8)
+        np.testing.assert_allclose(shown_weights(space[name]), shown, rtol=1e-8)
 
 
 def test_fishers_direction_is_turned_by_hand(visitor: Visitor) -> None:
@@ -453,7 +453,7 @@ def test_a_point_that_is_held_still_is_fitted(visitor: Visitor) -> None:
     visitor.rest()
     points = np.array(visitor.points)
     fitted = adaline.LinearRegression().fit(points[:, :1], points[:, 1])
-    np.testing.assert_allclose(page.evaluate("playground.boards[0].frame.weights"), weights_of(fitted), rtol=1e-7)
+    np.testing.assert_allclose(page.evaluate("playground.boards[0].frame.weights"), shown_weights(fitted), rtol=1e-7)
     page.mouse.up()
     visitor.rest()
     assert page.evaluate("playground.slots[0].fitted.frame") is None  # all of it is fitted once hands rest

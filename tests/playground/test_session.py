@@ -16,14 +16,14 @@ from adaline import LogisticRegression, Perceptron
 from adaline.basis import BASES
 from adaline.playground import traces
 from adaline.playground.boards import GENERATORS, Recipe, check_points
-from adaline.playground.code import as_python
-from adaline.playground.forms import BASES_HERE, ModelSpec, fields_of, form_of, systems_by_task
+from adaline.playground.code import as_program
+from adaline.playground.forms import BASES_HERE, ModelSpec, form_fields, form_of, systems_by_task
 from adaline.playground.instruments import ALONE, INSTRUMENTS, _sound
-from adaline.playground.messages import LONGEST_MESSAGE, BadMessage, read_text
+from adaline.playground.messages import LONGEST_MESSAGE, BadMessage, message_object
 from adaline.playground.pictures import Window, picture
 from adaline.playground.scenes import PAGE, scenes
 from adaline.playground.session import Session
-from adaline.playground.traces import _by_newton, fitted_to, moments, quiet, thinned, trace, weights_of
+from adaline.playground.traces import _by_newton, fitted_to, kept_moments, quiet, shown_weights, thinned, trace
 from adaline.systems import SYSTEMS, UNSUPERVISED
 
 WINDOW = {"left": -4, "right": 4, "low": -3, "high": 3, "columns": 16, "rows": 12}
@@ -57,8 +57,8 @@ def program(session: Session, moments: list[int], chart: dict[str, Any] | None =
 def state_of(model: Any) -> list[Any]:
     names = ("cluster_centers_", "means_", "covariances_", "thresholds_")
     if hasattr(model, "estimators_"):
-        return [weights_of(one) for one in model.estimators_]
-    return [weights_of(model), *(getattr(model, name, None) for name in names)]
+        return [shown_weights(one) for one in model.estimators_]
+    return [shown_weights(model), *(getattr(model, name, None) for name in names)]
 
 
 def assert_same(ours: Any, theirs: Any) -> None:
@@ -86,7 +86,7 @@ def test_a_program_gives_the_model_of_its_moment_to_the_bit(task: str, name: str
     found = trace(Recipe(KINDS[task], 24, 0.3, 1).board(), ModelSpec(name))
     for moment in {len(found) - 1, len(found) // 2}:
         if found.positions[moment] and (found.unit != "step" or moment == len(found) - 1):
-            assert_same(found.model(moment), run(as_python(found, moment))["model"])
+            assert_same(found.model(moment), run(as_program(found, moment))["model"])
 
 
 @pytest.mark.parametrize("settings", [{"mode": "batch"}, {"shuffle": True}, {"standardize": True}, {"rate": 0.5}])
@@ -112,7 +112,7 @@ def test_newton_passes_from_zero_by_the_textbooks_step_through_falling_errors_to
     assert not path[0].any()
     np.testing.assert_allclose(path[1], np.linalg.lstsq(ones, 4 * (t - 0.5))[0], rtol=1e-10)
     assert np.all(np.diff(errors) < 1e-9)
-    np.testing.assert_array_equal(path[-1], weights_of(LogisticRegression().fit(board.X, board.y)))
+    np.testing.assert_array_equal(path[-1], shown_weights(LogisticRegression().fit(board.X, board.y)))
     np.testing.assert_allclose(path[-2], path[-1], rtol=1e-9)
 
 
@@ -138,10 +138,10 @@ def test_gradient_steps_are_the_textbooks() -> None:
 
 def test_moments_are_few_and_end_at_the_end() -> None:
     for count in (1, 5, 240, 241, 1000, 10**7):
-        found = moments(count)
+        found = kept_moments(count)
         assert (found[0], found[-1], len(found) <= 241) == (0, count, True)
         assert np.all(np.diff(found) > 0)
-    assert (moments(240), moments(5, 1)) == (list(range(241)), [1, 2, 3, 4, 5])
+    assert (kept_moments(240), kept_moments(5, 1)) == (list(range(241)), [1, 2, 3, 4, 5])
     assert thinned(list(range(11)), 10**7 // 55) == list(range(11))
     assert thinned(list(range(12)), 10**7 // 55) == [0, 2, 4, 6, 8, 10, 11]
 
@@ -315,7 +315,7 @@ def test_texts_that_the_page_asks_for_are_there() -> None:
     asked |= {f"kind {kind}" for kind in GENERATORS} | {f"chart {name}" for name in INSTRUMENTS}
     assert asked <= texts.keys()
     kinds = [*SYSTEMS.values(), *UNSUPERVISED.values(), *(BASES[name] for name in BASES_HERE)]
-    numbers = {one["name"] for kind in kinds for one in fields_of(kind) if one.get("number")}
+    numbers = {one["name"] for kind in kinds for one in form_fields(kind) if one.get("number")}
     assert {f"unit-of {name}" for name in numbers} == {key for key in texts if key.startswith("unit-of ")}
 
 
@@ -392,8 +392,8 @@ def test_a_bad_message_is_answered_in_words(message: dict[str, Any]) -> None:
 )
 def test_a_text_that_is_no_message_is_refused(text: str | bytes) -> None:
     with pytest.raises(BadMessage):
-        read_text(text)
-    assert read_text(" " * (LONGEST_MESSAGE - 2) + "{}") == {}
+        message_object(text)
+    assert message_object(" " * (LONGEST_MESSAGE - 2) + "{}") == {}
 
 
 def test_a_failed_fit_leaves_nothing_of_the_one_before_it() -> None:
@@ -631,5 +631,5 @@ def test_fits_of_the_page_are_those_of_the_package() -> None:
     with quiet():
         direct = fitted_to(board, LogisticRegression(penalty=0.5))
     answer = fit(Session(), "gaussians", "LogisticRegression", {"penalty": 0.5}, points=board.points.tolist())
-    np.testing.assert_allclose(answer["facts"]["weights"], weights_of(direct), rtol=1e-8)
+    np.testing.assert_allclose(answer["facts"]["weights"], shown_weights(direct), rtol=1e-8)
     assert answer["certificate"]["status"] == direct.certificate_.status.label

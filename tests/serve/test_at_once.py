@@ -21,8 +21,8 @@ from adaline.serve.server import (
     MOST_HEADERS,
     PATIENCE,
     ServiceProtocol,
-    configured,
     end_late,
+    server_config,
 )
 from tests.serve.examples import as_arrow
 
@@ -63,7 +63,7 @@ class Connection:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, service: Any, at_once: bool = True) -> None:
         self.loop, self.by_asgi = loop, 0
-        self.protocol = ServiceProtocol(configured(service), ServerState(), {}, loop)
+        self.protocol = ServiceProtocol(server_config(service), ServerState(), {}, loop)
 
         async def counted(*given: Any) -> None:
             self.by_asgi += 1

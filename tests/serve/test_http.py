@@ -34,7 +34,7 @@ from adaline.errors import InvalidParameter, JournalError, JournalFull, Unreadab
 from adaline.estimator import clone
 from adaline.serve import Limits, Tokens, app
 from adaline.serve.application import HEAVY, HEAVY_ARROW, MANY, PRODUCTS, is_long, is_slow
-from adaline.serve.metrics import MEMORY, Drift, RequestMetrics, line
+from adaline.serve.metrics import MEMORY, Drift, RequestMetrics, metric_line
 from adaline.serve.requests import ARROW, CSV, JSON, PredictRequest
 from adaline.serve.security import read_tokens
 from adaline.storage import container
@@ -719,8 +719,8 @@ def test_counts_of_several_processes_are_joined() -> None:
         *(f'bucket{{route="predict",model="m",le="{le}"}} {k}' for le, k in (("0.0005", 3), ("0.001", 6), ("+Inf", 9))),
     ):
         assert told in found
-    assert line("x", math.nan, a='"\\\n') == 'x{a="\\"\\\\\\n"} NaN'
-    assert line("x", -math.inf).endswith(" -Inf")
+    assert metric_line("x", math.nan, a='"\\\n') == 'x{a="\\"\\\\\\n"} NaN'
+    assert metric_line("x", -math.inf).endswith(" -Inf")
 
 
 def test_drift_is_of_late_rows_of_all_processes() -> None:

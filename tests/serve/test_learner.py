@@ -330,7 +330,7 @@ def test_models_that_cannot_learn_are_refused_before_the_first_row(model: Any, c
 @pytest.mark.usefixtures("small_blocks")
 def test_a_model_that_fails_ends_learning_until_another_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     other, x, y = begun()
-    model, learned = Ridge(penalty=1.0).fit(x, y), learning_model.learned
+    model, learned = Ridge(penalty=1.0).fit(x, y), learning_model.learned_model
 
     def refuse(model: Any, rows: Any) -> Any:
         if isinstance(model, Ridge):
@@ -338,7 +338,7 @@ def test_a_model_that_fails_ends_learning_until_another_takes_its_place(monkeypa
         return learned(model, rows)
 
     with Learner(model) as learner:
-        monkeypatch.setattr(learning_model, "learned", refuse)
+        monkeypatch.setattr(learning_model, "learned_model", refuse)
         assert send(learner, x[:10], y[:10]).learned == 10  # only `current` cannot be made
         assert learner.latest() is model
         assert "no" in learner.notes
@@ -351,9 +351,9 @@ def test_a_model_that_fails_ends_learning_until_another_takes_its_place(monkeypa
         learner.replace(other)
         assert send(learner, x, y).learned == len(x)
         assert np.allclose(learner.latest().coef_, other.partial_fit(x, y).coef_, rtol=1e-12)
-    monkeypatch.setattr(learning_model, "learned", learned)
+    monkeypatch.setattr(learning_model, "learned_model", learned)
     with Learner(other, challengers={"sums": model}) as learner:
-        monkeypatch.setattr(learning_model, "learned", refuse)
+        monkeypatch.setattr(learning_model, "learned_model", refuse)
         assert send(learner, x, y).learned == len(x)
         assert list(learner.scores()) == ["champion"]  # a challenger that fails is left out
         assert "'sums' was left out: no" in learner.notes[0]

@@ -18,7 +18,7 @@ IMPORT = re.compile(r"from (\S+) import (.+)")
 Chart = tuple[str, Mapping[str, Any]]  # an instrument and its settings
 
 
-def as_python(trace: Trace, moment: int, rival: tuple[Trace, int] | None = None, chart: Chart | None = None) -> str:
+def as_program(trace: Trace, moment: int, rival: tuple[Trace, int] | None = None, chart: Chart | None = None) -> str:
     """Return a program that makes the same points and fits the same system as far as this moment, and prints it.
 
     Parameters

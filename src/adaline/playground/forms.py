@@ -90,7 +90,7 @@ def find_system(name: str) -> Any:
 def _checked(kind: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings as they are; refuse names that are no fields, and numbers beyond the limits."""
     checks = checks_of(kind)
-    known = {one["name"] for one in fields_of(kind)} | (LISTS.keys() & checks.keys())
+    known = {one["name"] for one in form_fields(kind)} | (LISTS.keys() & checks.keys())
     for name, value in settings.items():
         if name not in known:
             raise InvalidParameter(f"{kind.__name__} has no field {name!r} on the board")
@@ -135,7 +135,7 @@ def systems_by_task() -> dict[str, list[str]]:
 
 
 @cache
-def fields_of(kind: Any) -> tuple[dict[str, Any], ...]:
+def form_fields(kind: Any) -> tuple[dict[str, Any], ...]:
     """Return the fields of the form of a system or basis: name, kind of entry, limits, words, default, help."""
     checks, text = checks_of(kind), inspect.getdoc(kind) or ""
     shown = []
@@ -190,7 +190,7 @@ def form_of(name: str) -> dict[str, Any]:
     return {
         "system": name,
         "says": " ".join(text.split()),
-        "fields": list(fields_of(kind)),
-        "bases": {one: list(fields_of(BASES[one])) for one in BASES_HERE} if name in SYSTEMS else {},
+        "fields": list(form_fields(kind)),
+        "bases": {one: list(form_fields(BASES[one])) for one in BASES_HERE} if name in SYSTEMS else {},
         "inner": inner if "system" in checks else [],
     }

@@ -22,7 +22,7 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.fitted import AnyModel
 from adaline.input.basis import rows_through_basis
 from adaline.playground.boards import Board
-from adaline.playground.pictures import b64, number, numbers
+from adaline.playground.pictures import b64, json_number, json_numbers
 from adaline.playground.traces import quiet
 from adaline.separation.separability import separability
 from adaline.separation.verdict import ManyClasses
@@ -60,10 +60,14 @@ def surface(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> d
         centre, curve = [float(w) for w in model.coef_], about.T @ about
     values = np.linalg.eigvalsh(curve)
     return {
-        "centre": numbers(centre),
-        "curvature": [numbers(row) for row in curve],
-        "least": number(2 * model.certificate_.objective),
-        "facts": {"steepest": number(values[-1]), "flattest": number(values[0]), "bound": number(2 / values[-1])},
+        "centre": json_numbers(centre),
+        "curvature": [json_numbers(row) for row in curve],
+        "least": json_number(2 * model.certificate_.objective),
+        "facts": {
+            "steepest": json_number(values[-1]),
+            "flattest": json_number(values[0]),
+            "bound": json_number(2 / values[-1]),
+        },
     }
 
 
@@ -78,14 +82,14 @@ def bound(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dic
         with quiet():
             model = LMS(rate=float(share * limit), epochs=20, tol=0.0).fit(board.X, board.y)
             error = _rms(model, board)
-        found.append(None if model.certificate_.status.label == "diverged" else number(error))
+        found.append(None if model.certificate_.status.label == "diverged" else json_number(error))
     last = max((s for s, e in zip(shares, found, strict=True) if e is not None), default=0.0)
     return {
-        "x": numbers(shares * limit),
+        "x": json_numbers(shares * limit),
         "lines": [{"name": "error", "y": found}],
         "log": "x",
-        "mark": number(limit),
-        "facts": {"bound": number(limit), "last": number(last * limit)},
+        "mark": json_number(limit),
+        "facts": {"bound": json_number(limit), "last": json_number(last * limit)},
     }
 
 
@@ -111,19 +115,20 @@ def ridge(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dic
     match settings.get("show", "errors"):
         case "damping":
             lines = [
-                {"name": "eigenvalue", "value": f"{d:.2g}", "y": numbers(d / (d + penalties))} for d in values[:PATHS]
+                {"name": "eigenvalue", "value": f"{d:.2g}", "y": json_numbers(d / (d + penalties))}
+                for d in values[:PATHS]
             ]
         case "path":
             weights = np.array([np.ravel(one.coef_) for one in models]) * phi.std(axis=0)
-            lines = [{"name": "power", "value": k + 1, "y": numbers(y)} for k, y in enumerate(weights.T[:PATHS])]
+            lines = [{"name": "power", "value": k + 1, "y": json_numbers(y)} for k, y in enumerate(weights.T[:PATHS])]
         case _:
-            lines = [{"name": name, "y": numbers(y)} for name, y in (("training", own), ("fresh", other)) if y]
+            lines = [{"name": name, "y": json_numbers(y)} for name, y in (("training", own), ("fresh", other)) if y]
     return {
-        "x": numbers(penalties),
+        "x": json_numbers(penalties),
         "lines": lines,
         "log": "x",
         "mark": best,
-        "facts": {"best": best, "unpenalised": None if other is None else number(other[0])},
+        "facts": {"best": best, "unpenalised": None if other is None else json_number(other[0])},
     }
 
 
@@ -150,14 +155,14 @@ def noise(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dic
     return {
         "rate": SOUND_RATE,
         "sounds": {"microphone": _sound(microphone), "cleaned": _sound(clean)},
-        "x": numbers((np.arange(len(power)) + 0.5) * window / SOUND_RATE),
+        "x": json_numbers((np.arange(len(power)) + 0.5) * window / SOUND_RATE),
         "lines": [
-            {"name": "noise before", "y": numbers(10 * np.log10(before))},
-            {"name": "noise left", "y": numbers(10 * np.log10(np.maximum(power, 1e-9)))},
+            {"name": "noise before", "y": json_numbers(10 * np.log10(before))},
+            {"name": "noise left", "y": json_numbers(10 * np.log10(np.maximum(power, 1e-9)))},
         ],
         "log": "",
         "mark": SECONDS / 2,
-        "facts": {"status": status, "gain": number(gain), "diverged": status == "diverged"},
+        "facts": {"status": status, "gain": json_number(gain), "diverged": status == "diverged"},
     }
 
 
@@ -222,14 +227,18 @@ def projection(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -
     histograms = [np.histogram(one @ w, edges)[0].tolist() for one in (a, b)]
     here, top = _criterion(a, b, angle), _criterion(a, b, best)
     return {
-        "x": numbers(angles),
-        "lines": [{"name": "criterion", "y": numbers(criterion)}],
+        "x": json_numbers(angles),
+        "lines": [{"name": "criterion", "y": json_numbers(criterion)}],
         "log": "",
-        "mark": number(angle % 180),
-        "histograms": {"edges": numbers(edges), "classes": [int(one) for one in classes], "counts": histograms},
-        "direction": numbers(w),
-        "optimum": numbers(_direction(best)),
-        "facts": {"here": number(here), "best": number(best), "share": number(here / top if top else 1.0)},
+        "mark": json_number(angle % 180),
+        "histograms": {"edges": json_numbers(edges), "classes": [int(one) for one in classes], "counts": histograms},
+        "direction": json_numbers(w),
+        "optimum": json_numbers(_direction(best)),
+        "facts": {
+            "here": json_number(here),
+            "best": json_number(best),
+            "share": json_number(here / top if top else 1.0),
+        },
     }
 
 
@@ -275,7 +284,7 @@ def bumps(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dic
             if rest <= 0.02:
                 break
         needed[f"needed{d}"] = sizes[-1]
-        lines.append({"name": "columns", "value": d, "x": sizes, "y": numbers(shares)})
+        lines.append({"name": "columns", "value": d, "x": sizes, "y": json_numbers(shares)})
     return {"x": [], "lines": lines, "log": "xy", "mark": None, "facts": needed}
 
 
@@ -293,12 +302,12 @@ def growth(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> di
         ]
         free = LogisticRegression().fit(board.X, board.y)
     return {
-        "x": numbers(penalties),
-        "lines": [{"name": "length of w", "y": numbers(lengths)}],
+        "x": json_numbers(penalties),
+        "lines": [{"name": "length of w", "y": json_numbers(lengths)}],
         "log": "x",
         "mark": None,
         "reverse": True,
-        "facts": {"status": free.certificate_.status.label, "ratio": number(lengths[-1] / lengths[-5])},
+        "facts": {"status": free.certificate_.status.label, "ratio": json_number(lengths[-1] / lengths[-5])},
     }
 
 
@@ -322,7 +331,7 @@ def richness(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> 
     best = sizes[int(np.argmin(judged))]
     return {
         "x": sizes,
-        "lines": [{"name": name, "y": numbers(np.minimum(y, 1e3))} for name, y in lines.items()],
+        "lines": [{"name": name, "y": json_numbers(np.minimum(y, 1e3))} for name, y in lines.items()],
         "log": "y",
         "mark": best,
         "facts": {"best": best},
@@ -347,7 +356,7 @@ def passes(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> di
     first = {name: next((k + 1 for k, e in enumerate(y) if e < 0.1 * least), None) for name, y in found.items()}
     return {
         "x": list(range(1, count + 1)),
-        "lines": [{"name": name, "y": numbers(y)} for name, y in found.items()],
+        "lines": [{"name": name, "y": json_numbers(y)} for name, y in found.items()],
         "log": "y",
         "mark": None,
         "facts": {"batch": first["a step a pass"], "single": first["a step a row"]},
@@ -368,10 +377,10 @@ def posterior(board: Board, fresh: Board | None, settings: Mapping[str, Any]) ->
                 found[name].append(float(np.mean(fit.predict(fresh.X) != fresh.y)))
     return {
         "x": sizes,
-        "lines": [{"name": name, "y": numbers(y)} for name, y in found.items()],
+        "lines": [{"name": name, "y": json_numbers(y)} for name, y in found.items()],
         "log": "x",
         "mark": None,
-        "facts": {"gaussian": number(found["Gaussian"][-1]), "logistic": number(found["logistic"][-1])},
+        "facts": {"gaussian": json_number(found["Gaussian"][-1]), "logistic": json_number(found["logistic"][-1])},
     }
 
 
@@ -385,17 +394,17 @@ def proof(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dic
     out: dict[str, Any] = {"text": str(found), "facts": {"separable": bool(found.separable)}}
     if isinstance(found, ManyClasses):
         return out
-    out["facts"] |= {"kind": found.kind, "margin": number(found.margin)}
+    out["facts"] |= {"kind": found.kind, "margin": json_number(found.margin)}
     if found.separable and found.coef is not None:
-        out["plane"] = numbers([found.intercept, *np.ravel(found.coef)])
-        out["margin"] = number(found.margin)
+        out["plane"] = json_numbers([found.intercept, *np.ravel(found.coef)])
+        out["margin"] = json_number(found.margin)
     if found.weights is not None:
         rows = found.weights.rows
         shares = [2 * float(value) for value in found.weights.values]
         positive = np.asarray(board.y)[rows] == found.classes[1]
         meeting = np.asarray(shares)[positive] @ board.X[rows[positive]]
-        out["combination"] = [{"row": int(r), "share": number(s)} for r, s in zip(rows, shares, strict=True)]
-        out["meeting"] = numbers(meeting)
+        out["combination"] = [{"row": int(r), "share": json_number(s)} for r, s in zip(rows, shares, strict=True)]
+        out["meeting"] = json_numbers(meeting)
         out["facts"]["rows"] = len(rows)
     return out
 

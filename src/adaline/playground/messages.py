@@ -130,13 +130,13 @@ Message = (
 )
 
 
-def read_text(text: str | bytes) -> dict[str, Any]:
+def message_object(text: str | bytes) -> dict[str, Any]:
     """Return the JSON object of a message; refuse what is none, or too long.
 
     Examples
     --------
-    >>> from adaline.playground.messages import read_text
-    >>> read_text('{"type": "systems", "id": 1}')
+    >>> from adaline.playground.messages import message_object
+    >>> message_object('{"type": "systems", "id": 1}')
     {'type': 'systems', 'id': 1}
     """
     if len(text) > LONGEST_MESSAGE:

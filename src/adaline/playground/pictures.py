@@ -19,7 +19,7 @@ from adaline.arrays import Array
 from adaline.errors import AdalineError
 from adaline.fitted import AnyModel
 from adaline.playground.boards import Board
-from adaline.playground.traces import Trace, quiet, weights_of
+from adaline.playground.traces import Trace, quiet, shown_weights
 
 AMBIGUOUS = 255
 CURVE = 161  # places where a curve is drawn
@@ -53,9 +53,9 @@ def picture(trace: Trace, moment: int, window: Window) -> dict[str, Any]:
         out["row"] = (trace.positions[moment] - 1) % len(board.points)
     if model is None:
         return out
-    weights = weights_of(model)
+    weights = shown_weights(model)
     if weights is not None and len(weights) <= 32:
-        out["weights"] = numbers(weights)
+        out["weights"] = json_numbers(weights)
     with quiet():
         draw = {"classes": _classes, "numbers": _numbers, "clusters": _clusters}[board.task]
         return {**out, **draw(model, trace, window)}
@@ -72,12 +72,12 @@ def _classes(model: AnyModel, trace: Trace, window: Window) -> dict[str, Any]:
         "wrong": [int(one) for one in wrong[:MOST_MARKED]],
         "error": len(wrong) / len(board.points),
     }
-    weights = weights_of(model)
+    weights = shown_weights(model)
     if weights is not None and trace.spec.basis is None and np.isfinite(weights).all():
-        out["planes"] = [numbers(one) for one in weights.reshape(-1, 3)]
+        out["planes"] = [json_numbers(one) for one in weights.reshape(-1, 3)]
     elif hasattr(model, "estimators_") and trace.spec.basis is None:
-        inner = [weights_of(one) for one in model.estimators_]
-        out["planes"] = [numbers(one) for one in inner if one is not None and len(one) == 3]
+        inner = [shown_weights(one) for one in model.estimators_]
+        out["planes"] = [json_numbers(one) for one in inner if one is not None and len(one) == 3]
         out["apart"] = True
     return out
 
@@ -110,16 +110,20 @@ def _numbers(model: AnyModel, trace: Trace, window: Window) -> dict[str, Any]:
     out: dict[str, Any] = {}
     try:
         found = model.predict(x[:, None], interval="prediction")
-        out |= {"curve": numbers(found.prediction), "lower": numbers(found.lower), "upper": numbers(found.upper)}
+        out |= {
+            "curve": json_numbers(found.prediction),
+            "lower": json_numbers(found.lower),
+            "upper": json_numbers(found.upper),
+        }
         inner = model.predict(x[:, None], interval="confidence")
-        out |= {"inner": [numbers(inner.lower), numbers(inner.upper)]}
+        out |= {"inner": [json_numbers(inner.lower), json_numbers(inner.upper)]}
     except (AdalineError, TypeError, ValueError):  # a system, or a fit, without intervals
-        out |= {"curve": numbers(model.predict(x[:, None]))}
+        out |= {"curve": json_numbers(model.predict(x[:, None]))}
     board = trace.board
     predicted = np.asarray(model.predict(board.X))
-    out["x"] = numbers(x)
-    out["predicted"] = numbers(predicted[:MOST_MARKED])
-    out["error"] = number(np.sqrt(np.mean((predicted - board.y) ** 2)))
+    out["x"] = json_numbers(x)
+    out["predicted"] = json_numbers(predicted[:MOST_MARKED])
+    out["error"] = json_number(np.sqrt(np.mean((predicted - board.y) ** 2)))
     return out
 
 
@@ -127,20 +131,20 @@ def _clusters(model: AnyModel, trace: Trace, window: Window) -> dict[str, Any]:
     label = np.asarray(model.predict(trace.board.X))
     if hasattr(model, "cluster_centers_"):
         return {
-            "centres": [numbers(one) for one in model.cluster_centers_],
+            "centres": [json_numbers(one) for one in model.cluster_centers_],
             "labels": [int(one) for one in label],
             "regions": b64(np.asarray(model.predict(window.grid())).astype(np.uint8)),
-            "error": number(_squares(model, trace.board.X)),
+            "error": json_number(_squares(model, trace.board.X)),
         }
     posteriors = np.asarray(model.predict_proba(window.grid()))
     best = posteriors.argmax(axis=1)
     return {
-        "centres": [numbers(one) for one in model.means_],
+        "centres": [json_numbers(one) for one in model.means_],
         "axes": [_axes(one) for one in _covariances(model)],
         "labels": [int(one) for one in label],
         "regions": b64(best.astype(np.uint8)),
         "sure": b64(np.round(255 * posteriors[np.arange(len(best)), best]).astype(np.uint8)),
-        "error": number(-model.score(trace.board.X)),
+        "error": json_number(-model.score(trace.board.X)),
     }
 
 
@@ -161,7 +165,7 @@ def _axes(covariance: Array) -> list[float]:
     """Return the half axes of the ellipse at one standard deviation, and its angle in degrees."""
     values, vectors = np.linalg.eigh(covariance)
     length = np.sqrt(np.maximum(values, 0))
-    return numbers([length[1], length[0], math.degrees(math.atan2(vectors[1, 1], vectors[0, 1]))])
+    return json_numbers([length[1], length[0], math.degrees(math.atan2(vectors[1, 1], vectors[0, 1]))])
 
 
 def errors(trace: Trace) -> dict[str, Any]:
@@ -181,11 +185,11 @@ def _error(model: AnyModel, board: Board) -> float | None:
     with quiet():
         if board.task == "clusters":
             own = hasattr(model, "cluster_centers_")
-            return number(_squares(model, board.X) if own else -model.score(board.X))
+            return json_number(_squares(model, board.X) if own else -model.score(board.X))
         predicted = np.asarray(model.predict(board.X))
     if board.task == "classes":
-        return number(np.mean(predicted != board.y))
-    return number(np.sqrt(np.mean((predicted - np.asarray(board.y)) ** 2)))
+        return json_number(np.mean(predicted != board.y))
+    return json_number(np.sqrt(np.mean((predicted - np.asarray(board.y)) ** 2)))
 
 
 def _squares(model: AnyModel, X: Array) -> float:
@@ -205,14 +209,14 @@ def facts(trace: Trace, curve: dict[str, Any]) -> dict[str, Any]:
     }
     if curve["fresh"] is not None:
         out["fresh"] = curve["fresh"][-1]
-    weights = weights_of(model)
+    weights = shown_weights(model)
     if weights is not None:
-        out["length"] = number(np.linalg.norm(weights))
-        out["weights"] = numbers(weights[:16])
+        out["length"] = json_number(np.linalg.norm(weights))
+        out["weights"] = json_numbers(weights[:16])
     for name in ("mistakes_", "bound_", "margin_", "radius_", "penalty_", "rate_bound_", "log_likelihood_", "inertia_"):
         value = getattr(model, name, None)
         if isinstance(value, int | float | np.floating | np.integer):
-            out[name.rstrip("_")] = number(value)
+            out[name.rstrip("_")] = json_number(value)
     return out
 
 
@@ -225,19 +229,19 @@ def in_words(trace: Trace) -> dict[str, Any]:
         "status": proof.status.label,
         "solver": proof.solver,
         "advice": proof.advice,
-        **{name: number(getattr(proof, name)) for name in fields},
+        **{name: json_number(getattr(proof, name)) for name in fields},
     }
 
 
-def number(value: Any) -> float | None:
+def json_number(value: Any) -> float | None:
     """Return a number as JSON has it, to nine significant digits; None where it is not finite."""
     value = float(value)
     return float(f"{value:.9g}") if math.isfinite(value) else None
 
 
-def numbers(values: Any) -> list[Any]:
+def json_numbers(values: Any) -> list[Any]:
     """Return numbers as JSON has them."""
-    return [number(one) for one in np.ravel(np.asarray(values, dtype=np.float64))]
+    return [json_number(one) for one in np.ravel(np.asarray(values, dtype=np.float64))]
 
 
 def b64(values: NDArray[Any]) -> str:

@@ -29,7 +29,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from adaline.playground.messages import BadMessage, read_text
+from adaline.playground.messages import BadMessage, message_object
 from adaline.playground.scenes import PAGE, scenes
 from adaline.playground.session import Session
 
@@ -140,7 +140,7 @@ async def talk(socket: WebSocket) -> None:
 
 def _read(text: str | bytes) -> dict[str, Any] | BadMessage:
     try:
-        return read_text(text)
+        return message_object(text)
     except BadMessage as error:
         return error
 

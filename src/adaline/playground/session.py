@@ -10,7 +10,7 @@ import numpy as np
 
 from adaline.errors import AdalineError
 from adaline.playground.boards import FARTHEST, GENERATORS
-from adaline.playground.code import as_python
+from adaline.playground.code import as_program
 from adaline.playground.forms import form_of, systems_by_task
 from adaline.playground.instruments import ALONE, INSTRUMENTS
 from adaline.playground.messages import (
@@ -89,7 +89,7 @@ class Session:
                 return {"type": "frame", "slot": slot, **picture(*self._at(slot, moment), window)}
             case CodeMessage(moments, chart):
                 found, *others = (self._at(slot, moment) for slot, moment in enumerate(moments))
-                return {"type": "python", "code": as_python(*found, others[0] if others else None, chart)}
+                return {"type": "python", "code": as_program(*found, others[0] if others else None, chart)}
             case InstrumentMessage(name, settings, board, fresh):
                 return {"type": "instrument", "name": name, **INSTRUMENTS[name](board, fresh, settings)}
 

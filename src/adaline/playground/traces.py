@@ -128,7 +128,7 @@ class Trace:
     @cached_property
     def weights(self) -> list[list[float]] | None:
         """The weights at each moment, intercept first, all machines in a row; None where they are many or none."""
-        path = [weights_of(self.model(k)) for k in range(len(self))]
+        path = [shown_weights(self.model(k)) for k in range(len(self))]
         size = max((len(one) for one in path if one is not None), default=0)
         if not 0 < size <= 16:
             return None
@@ -163,7 +163,7 @@ def trace(
     if isinstance(system, OnlineSystem) or spec.system in ITERATIONS or _counts(spec):
         count = int(fitted.n_iter_)
         first = 1 if spec.system in ITERATIONS else 0
-        return Trace(unit="epoch", positions=thinned(moments(count, first), len(board.points)), **known)
+        return Trace(unit="epoch", positions=thinned(kept_moments(count, first), len(board.points)), **known)
     if spec.system == "LogisticRegression" and _by_newton(system):
         iterates = _newton_iterates(board, system, fitted)
         kept = {k: IRLSIterate(theta, fitted.classes_, fitted) for k, theta in enumerate(iterates)}
@@ -172,13 +172,13 @@ def trace(
     return Trace(unit="fit", positions=[1], **known)
 
 
-def moments(count: int, first: int = 0) -> list[int]:
+def kept_moments(count: int, first: int = 0) -> list[int]:
     """Return at which of `count` steps models are kept: all of the first ones, then ever longer strides to the end.
 
     Examples
     --------
-    >>> from adaline.playground.traces import moments
-    >>> moments(3), len(moments(10**6)) <= 241, moments(10**6)[-1]
+    >>> from adaline.playground.traces import kept_moments
+    >>> kept_moments(3), len(moments(10**6)) <= 241, kept_moments(10**6)[-1]
     ([0, 1, 2, 3], True, 1000000)
     """
     if count <= SINGLE + STRIDES:
@@ -208,7 +208,7 @@ def fitted_to(board: Board, system: AnySystem) -> Any:
     return system.fit(board.X) if y is None else system.fit(board.X, y)
 
 
-def weights_of(model: AnyModel) -> Array | None:
+def shown_weights(model: AnyModel) -> Array | None:
     """Return the weights of a model, intercepts first, one machine after the other; None where it has none."""
     if model is None or not hasattr(model, "coef_"):
         return None
@@ -240,7 +240,7 @@ def _by_rows(system: AnySystem, known: dict[str, Any]) -> Trace:
     """Run the scan by `partial_fit` and keep the model as it is at each moment."""
     board, fitted = known["board"], known["fitted"]
     n = len(board.points)
-    positions = moments(int(fitted.n_iter_) * n)
+    positions = kept_moments(int(fitted.n_iter_) * n)
     more = {"classes": fitted.classes_} if hasattr(fitted, "classes_") else {}
     X, y = board.X, np.asarray(board.y)
     kept: dict[int, Any] = {}

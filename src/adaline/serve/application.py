@@ -43,8 +43,8 @@ from adaline.serve.requests import (
     Limits,
     PredictRequest,
     Refused,
+    body_kind,
     decoded_json,
-    kind_of,
     most_rows,
     read_learn,
     read_predict,
@@ -194,7 +194,7 @@ class Service:
 
     async def predict(self, request: Incoming) -> Reply:
         """Answer by predictions, in the kind of the rows."""
-        kind = kind_of(request.header(b"content-type"), request.header(b"content-encoding"))
+        kind = body_kind(request.header(b"content-type"), request.header(b"content-encoding"))
         query = request.query
         served = request.model
         model = served.version(query.get("version"))
@@ -258,7 +258,7 @@ class Service:
         served = request.model
         if served.learner is None or not served.learns:
             raise Refused(403, f"{served.name} does not learn: start the service with --learn")
-        kind = kind_of(request.header(b"content-type"), request.header(b"content-encoding"))
+        kind = body_kind(request.header(b"content-type"), request.header(b"content-encoding"))
         query = request.query
         body = await self.body(request)
         work = partial(self._submitted, served, kind, body, query)
@@ -346,7 +346,9 @@ class Service:
     async def ready(self, request: Incoming) -> Reply:
         """Answer whether all models predict, and learn where they should; models are named to known tokens alone."""
         learners = {name: one.learner for name, one in self.models.items() if one.learner is not None}
-        broken = {name: str(refusal(error)) for name, one in learners.items() if (error := one.trouble()) is not None}
+        broken = {
+            name: str(error_reply(error)) for name, one in learners.items() if (error := one.trouble()) is not None
+        }
         found: dict[str, Any] = {"status": "failed" if broken else "ready"}
         if self.tokens.allow(request.header(b"authorization"), ROLES[0]):
             found["models"] = broken or list(self.models)
@@ -371,7 +373,7 @@ class Service:
         return await asyncio.get_running_loop().run_in_executor(self.waiters, work)
 
     async def _read_json(self, request: Incoming, decoder: Any) -> Any:
-        if kind_of(request.header(b"content-type"), request.header(b"content-encoding")) != JSON:
+        if body_kind(request.header(b"content-type"), request.header(b"content-encoding")) != JSON:
             raise Refused(415, f"the Content-Type is {JSON}")
         return decoded_json(decoder, await self.body(request))
 
@@ -478,7 +480,7 @@ class Endpoint:
         except Gone:
             return
         except Exception as error:
-            refused = refusal(error)
+            refused = error_reply(error)
             reply = Reply(refused.body(), PROBLEM, refused.headers, refused.status)
         finally:
             self.service.held -= request.size
@@ -525,7 +527,7 @@ async def send_reply(send: Send, reply: Reply) -> None:
     await send({"type": "http.response.body", "body": reply.body})
 
 
-def refusal(error: Exception) -> Refused:
+def error_reply(error: Exception) -> Refused:
     """Return how an error is answered; what is no fault of the request is logged, and not told, nor are paths."""
     if isinstance(error, Refused):
         return error

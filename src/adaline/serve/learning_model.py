@@ -22,7 +22,7 @@ from adaline.input.columns import columns_on
 from adaline.input.drafts import snapshot
 from adaline.results import Status
 from adaline.serve.journal import ErrorTotals
-from adaline.serve.progressive_error import ProgressiveError, progressive_error, row_errors, with_errors
+from adaline.serve.progressive_error import ProgressiveError, prediction_errors, progressive_error, totals_with
 from adaline.serve.rows import DecodedRows, RowLayout, has_basis
 from adaline.serve.snapshots import SnapshotFolder
 
@@ -81,10 +81,10 @@ class LearningModel:
             return
         try:
             with np.errstate(all="ignore"):
-                errors, losses = row_errors(self.current, rows)
+                errors, losses = prediction_errors(self.current, rows)
         except AdalineError:  # outputs overflow, of a model that has diverged
             return
-        self.totals = with_errors(self.totals, errors, losses)
+        self.totals = totals_with(self.totals, errors, losses)
 
     def learn(self, rows: DecodedRows, after: AnyModel = None) -> None:
         """Take rows: those of whole blocks into the model, others until theirs is whole.
@@ -97,7 +97,7 @@ class LearningModel:
         blocks = (self.end - self.rows) // self.block
         for _ in range(blocks):
             whole = DecodedRows.join(self.pending)
-            self.kept = learned(self.kept, whole.cut(0, self.block))
+            self.kept = learned_model(self.kept, whole.cut(0, self.block))
             self.rows += self.block
             self.pending = [whole.cut(self.block, len(whole))]
         if after is not None:
@@ -125,8 +125,8 @@ class LearningModel:
             with kept_warnings():
                 if not math.isinf(self.due):
                     self.publish(0.0)
-                found = learned(self.current, rows)
-                again = learned(found, rows)  # a step that was too far shows in the error of the next one
+                found = learned_model(self.current, rows)
+                again = learned_model(found, rows)  # a step that was too far shows in the error of the next one
         except AdalineError as error:
             raise BadRows(f"these rows cannot be learned: {error}") from None
         if has_diverged(again):
@@ -140,7 +140,7 @@ class LearningModel:
         self.due, self.exact, began = math.inf, True, monotonic()
         rest = DecodedRows.join(self.pending)
         try:
-            self.current = learned(self.kept, rest) if len(rest) else self.kept
+            self.current = learned_model(self.kept, rest) if len(rest) else self.kept
         finally:
             self._published = monotonic()
             self._cost = max(self._published - began, 0.0 if self._scans else seconds / SHARE)
@@ -157,7 +157,7 @@ def refuse_unlearned(model: AnyModel) -> None:
     x = scipy.sparse.csr_array((1, columns.count)) if wide else np.zeros((1, columns.count))
     y = layout.classes[:1] if layout.classes is not None else np.zeros((1, len(layout.expressions)))
     with kept_warnings():
-        learned(model, DecodedRows(as_coded(x), y[:, 0] if layout.classes is None and layout.flat else y))
+        learned_model(model, DecodedRows(as_coded(x), y[:, 0] if layout.classes is None and layout.flat else y))
 
 
 def has_diverged(model: AnyModel) -> bool:
@@ -165,7 +165,7 @@ def has_diverged(model: AnyModel) -> bool:
     return getattr(getattr(model, "certificate_", None), "status", None) is Status.DIVERGED
 
 
-def learned(model: AnyModel, rows: DecodedRows) -> AnyModel:
+def learned_model(model: AnyModel, rows: DecodedRows) -> AnyModel:
     """Return a model that has learned more rows; the one given stays as it is."""
     other = snapshot(model)
     x = rows.x if is_sparse(rows.x) else as_coded(np.ascontiguousarray(rows.x))  # by rows, whatever they came from

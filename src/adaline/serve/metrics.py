@@ -94,18 +94,20 @@ class RequestMetrics:
         """Yield what was counted, in the format of Prometheus."""
         yield from head("adaline_requests_total", "counter", "Requests, by route, model and status.")
         for (route, model, status), count in self.counts.items():
-            yield line("adaline_requests_total", count, route=route, model=model, status=status)
+            yield metric_line("adaline_requests_total", count, route=route, model=model, status=status)
         yield from head("adaline_request_seconds", "histogram", "Time from the first byte of a request to its answer.")
         for (route, model), histogram in self.latencies.items():
             below = 0
             for bound, count in zip((*SECONDS, math.inf), histogram.counts, strict=True):
                 below += count
-                yield line("adaline_request_seconds_bucket", below, route=route, model=model, le=number(bound))
-            yield line("adaline_request_seconds_sum", histogram.total, route=route, model=model)
-            yield line("adaline_request_seconds_count", below, route=route, model=model)
+                yield metric_line(
+                    "adaline_request_seconds_bucket", below, route=route, model=model, le=prometheus_number(bound)
+                )
+            yield metric_line("adaline_request_seconds_sum", histogram.total, route=route, model=model)
+            yield metric_line("adaline_request_seconds_count", below, route=route, model=model)
         yield from head("adaline_rows_total", "counter", "Rows predicted or learned.")
         for (route, model), count in self.rows.items():
-            yield line("adaline_rows_total", count, route=route, model=model)
+            yield metric_line("adaline_rows_total", count, route=route, model=model)
 
 
 class Drift:
@@ -179,17 +181,17 @@ def head(name: str, kind: str, text: str) -> tuple[str, str]:
     return f"# HELP {name} {text}", f"# TYPE {name} {kind}"
 
 
-def line(name: str, value: float, **labels: Any) -> str:
+def metric_line(name: str, value: float, **labels: Any) -> str:
     """Return a line of a metric.
 
     Examples
     --------
-    >>> from adaline.serve.metrics import line
-    >>> line("rows_total", 3, model="mass")
+    >>> from adaline.serve.metrics import metric_line
+    >>> metric_line("rows_total", 3, model="mass")
     'rows_total{model="mass"} 3'
     """
     inside = ",".join(f'{key}="{_escaped(str(text))}"' for key, text in labels.items())
-    return f"{name}{{{inside}}} {number(value)}"
+    return f"{name}{{{inside}}} {prometheus_number(value)}"
 
 
 def model_lines(models: Mapping[str, Any], drifts: Mapping[str, Drift]) -> Iterator[str]:
@@ -198,7 +200,7 @@ def model_lines(models: Mapping[str, Any], drifts: Mapping[str, Drift]) -> Itera
 
     def add(name: str, value: float | None, **labels: str) -> None:
         if value is not None:
-            found[name].append(line(name, value, **labels))
+            found[name].append(metric_line(name, value, **labels))
 
     for name, served in models.items():
         current = served.current
@@ -222,7 +224,7 @@ def model_lines(models: Mapping[str, Any], drifts: Mapping[str, Drift]) -> Itera
             yield from lines
 
 
-def number(value: float) -> str:
+def prometheus_number(value: float) -> str:
     """Return a number as Prometheus reads it."""
     if math.isinf(value):
         return "+Inf" if value > 0 else "-Inf"

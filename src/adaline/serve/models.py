@@ -31,7 +31,7 @@ from adaline.serve.learning_model import CHAMPION
 from adaline.serve.metrics import Drift, drift_of
 from adaline.serve.requests import Refused
 from adaline.serve.rows import RowColumn, RowLayout
-from adaline.serve.security import check_name
+from adaline.serve.security import check_model_name
 from adaline.serve.snapshots import Snapshot, SnapshotFolder
 from adaline.wording import plain
 
@@ -278,9 +278,9 @@ def serve_models(given: Any, options: LearnOptions) -> dict[str, ServedModel]:
     if isinstance(given, Mapping):
         for name, one in given.items():
             if isinstance(one, str | os.PathLike):
-                found[check_name(name)] = (storage.load(one), Path(one), {})
+                found[check_model_name(name)] = (storage.load(one), Path(one), {})
             else:
-                found[check_name(name)] = (one, None, {})
+                found[check_model_name(name)] = (one, None, {})
     elif isinstance(given, str | os.PathLike):
         found = _in_path(Path(given))
     elif isinstance(given, Sequence):
@@ -325,11 +325,11 @@ def _refuse_other_layout(journal: Path, several: bool) -> None:
 def _in_path(path: Path) -> dict[str, tuple[Any, Path | None, dict[int, Any]]]:
     """Return the models of a file or folder: each with the file that it is from, and its versions by number."""
     if not path.is_dir():
-        return {check_name(path.stem): (storage.load(path), path, {})}
+        return {check_model_name(path.stem): (storage.load(path), path, {})}
     out: dict[str, tuple[Any, Path | None, dict[int, Any]]] = {}
     for one in sorted(path.iterdir()):
         if one.is_file() and one.suffix == SUFFIX:
-            out[check_name(one.stem)] = (storage.load(one), one, {})
+            out[check_model_name(one.stem)] = (storage.load(one), one, {})
     for one in sorted(path.iterdir()):
         if not one.is_dir() or one.suffix in (".journal", ".versions"):
             continue
@@ -338,7 +338,7 @@ def _in_path(path: Path) -> dict[str, tuple[Any, Path | None, dict[int, Any]]]:
             if one.name in out:
                 raise InvalidParameter(f"{path} has the model {one.name} as a file and as a folder: remove one of them")
             versions = {number: storage.load(numbers[number]) for number in sorted(numbers)}
-            out[check_name(one.name)] = (versions[max(versions)], one.with_suffix(SUFFIX), versions)
+            out[check_model_name(one.name)] = (versions[max(versions)], one.with_suffix(SUFFIX), versions)
     return out
 
 

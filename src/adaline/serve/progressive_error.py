@@ -50,7 +50,7 @@ def progressive_error(model: AnyModel, totals: ErrorTotals) -> ProgressiveError:
     return ProgressiveError(measure, rows, error / rows, recent_error, *losses)
 
 
-def with_errors(totals: ErrorTotals, errors: Array, losses: Array) -> ErrorTotals:
+def totals_with(totals: ErrorTotals, errors: Array, losses: Array) -> ErrorTotals:
     """Return totals that count the errors and losses of more rows, (n,) each."""
     before, error, recent_error, loss, recent_loss = totals
     share = math.expm1(-len(errors) / RECENT) / math.expm1(-(before + len(errors)) / RECENT)
@@ -63,7 +63,7 @@ def with_errors(totals: ErrorTotals, errors: Array, losses: Array) -> ErrorTotal
     )
 
 
-def row_errors(model: AnyModel, rows: DecodedRows) -> tuple[Array, Array]:
+def prediction_errors(model: AnyModel, rows: DecodedRows) -> tuple[Array, Array]:
     """Return the error of a model on each row, (n,), squared, or 1 for a wrong label; and its own loss of each, (n,).
 
     The loss of classifiers that give no probabilities is zero.

@@ -196,7 +196,7 @@ def read_learn(model: AnyModel, kind: str, body: bytes, query: Mapping[str, str]
 
 
 @lru_cache(maxsize=64)
-def kind_of(content_type: str | None, encoding: str | None) -> str:
+def body_kind(content_type: str | None, encoding: str | None) -> str:
     """Return which of the kinds of bodies a request has; others are refused."""
     kind = (content_type or "").partition(";")[0].strip().lower()
     if kind not in (JSON, CSV, ARROW):

@@ -88,7 +88,7 @@ def read_tokens(path: str | os.PathLike[str]) -> Tokens:
     return Tokens(roles)
 
 
-def check_name(name: str) -> str:
+def check_model_name(name: str) -> str:
     """Return the name of a model; refuse one that is not letters, digits, `_`, `.` and `-`, at most 64 of them."""
     if not NAME.fullmatch(name):
         raise InvalidParameter(

@@ -86,7 +86,7 @@ def serve(service: Any, sockets: list[socket.socket], address: Address, line: st
 
     A line is printed as soon as a signal ends the service in this way.
     """
-    server = Server(configured(service, address))
+    server = Server(server_config(service, address))
 
     def end(number: int, frame: FrameType | None) -> None:
         server.should_exit = True
@@ -311,7 +311,7 @@ class ServiceProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
 
-def configured(service: Any, address: Address | None = None) -> uvicorn.Config:
+def server_config(service: Any, address: Address | None = None) -> uvicorn.Config:
     """Return how an application is run; uvicorn uses uvloop if installed, which with httptools saves a third."""
     certificate, key = (None, None) if address is None else (address.certificate, address.key)
     return uvicorn.Config(

@@ -28,7 +28,7 @@ from adaline.serve.application import PUBLISHED, Action, Endpoint, Incoming, Rep
 from adaline.serve.models import SUFFIX, ServedModel
 from adaline.serve.requests import Limits, Refused
 from adaline.serve.security import Tokens
-from adaline.serve.server import Address, Server, configured, serve
+from adaline.serve.server import Address, Server, serve, server_config
 
 TOLD = 1.0  # seconds between what a worker tells of its counts
 WATCHED = 0.5  # seconds between looks at whether all workers run
@@ -120,7 +120,7 @@ def worker_app(folder: Path, limits: Limits, tokens: Tokens, local: bool) -> Sta
     return as_app(service, routes, {PUBLISHED: refresh, TOLD: lambda: service.tell_metrics(folder)})
 
 
-def work(
+def run_worker(
     folder: Path, listening: socket.socket, address: Address, limits: Limits, tokens: Tokens, local: bool, ready: Any
 ) -> None:
     """Run a worker on the port of the service: what each process begins with; `ready` counts those that have begun."""
@@ -149,12 +149,12 @@ def run_workers(
     context = multiprocessing.get_context("spawn")
     ready = context.Semaphore(0)
     arguments = (folder, listening, address, state.limits, state.tokens, state.local, ready)
-    workers = [context.Process(target=work, args=arguments) for _ in range(count)]
+    workers = [context.Process(target=run_worker, args=arguments) for _ in range(count)]
     ending = Event()
     inside = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     inside.bind(os.fspath(folder / "owner"))
     inside.listen(2048)
-    owner = Owner(configured(service))
+    owner = Owner(server_config(service))
 
     def watch() -> None:
         told = 0
@@ -165,7 +165,7 @@ def run_workers(
                     print(line, flush=True)
             for k, one in enumerate(workers):
                 if not one.is_alive():
-                    workers[k] = context.Process(target=work, args=arguments)
+                    workers[k] = context.Process(target=run_worker, args=arguments)
                     workers[k].start()
         for one in workers:
             one.terminate()
