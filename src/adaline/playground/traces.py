@@ -178,7 +178,7 @@ def kept_moments(count: int, first: int = 0) -> list[int]:
     Examples
     --------
     >>> from adaline.playground.traces import kept_moments
-    >>> kept_moments(3), len(moments(10**6)) <= 241, kept_moments(10**6)[-1]
+    >>> kept_moments(3), len(kept_moments(10**6)) <= 241, kept_moments(10**6)[-1]
     ([0, 1, 2, 3], True, 1000000)
     """
     if count <= SINGLE + STRIDES:

@@ -430,7 +430,7 @@ def test_what_absorbed_effects_do_not_go_with(system: Any, target: str) -> None:
         "no influence where effects are absorbed": lambda: model.influence(table),
         "no intervals of predictions where": lambda: model.predict(table, interval="confidence"),
         "give (that|it) again": lambda: model.summary(errors="HC1", X=rows, y=ROWS[target]),
-        "leave fit_intercept=True|beside an intercept": lambda: system().set_params(fit_intercept=False).fit(table),
+        "leave fit_intercept=True|and with an intercept": lambda: system().set_params(fit_intercept=False).fit(table),
         "effects on the mean (are not computed )?where effects (a|we)re absorbed": lambda: adaline.effects(
             model, table
         ),
