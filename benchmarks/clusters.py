@@ -39,7 +39,7 @@ import psutil
 
 import adaline
 from adaline.losses import Logistic
-from adaline.sources.engines.base import Here
+from adaline.sources.engine import Here
 from adaline.sums import Moments, Objective, Point, View
 from benchmarks import scale_model
 from benchmarks.registry import Settings, benchmark

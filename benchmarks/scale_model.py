@@ -24,7 +24,7 @@ import numpy as np
 
 import adaline
 from adaline import GeneralizedLinear, KMeans, LinearRegression, LogisticRegression
-from adaline.sources.engines.base import Here, merge_forests
+from adaline.sources.engine import Here, merge_forests
 from adaline.sources.tables.source import KEPT
 from adaline.sources.threads import Forest
 from benchmarks.report import Table, ratio, seconds

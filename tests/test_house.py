@@ -1,4 +1,4 @@
-"""The layout: a learner in a file of its name, one name for one class, few classes of ours in an MRO."""
+"""The layout: a learner in a file of its name, one name for one class, no circle of files, bounds to lower."""
 
 from __future__ import annotations
 
@@ -17,11 +17,20 @@ from tests.cases import EVERY
 HOME = Path(adaline.__file__).parent
 SOURCES = sorted(HOME.rglob("*.py"))
 MOST_ANY = 600  # bare Any in signatures; there were 1774
+MOST_BY_NAME = 88  # uses of vars() and __dict__ in src; there were 218
+MOST_SET_FROM_OUTSIDE = 270  # assignments to attributes of other objects than self
+MOST_METHODS, MOST_ATTRIBUTES = 20, 15
+MOST_LARGE_CLASSES = 40  # classes with more methods or attributes than these
 
 
 @cache
 def text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(text(path))
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -51,7 +60,7 @@ def test_nothing_refers_to_documents_outside_the_project() -> None:
 
 def test_fit_drivers_take_values_and_no_system() -> None:
     for path in (HOME / "fits").glob("*.py"):
-        for node in ast.walk(ast.parse(text(path))):
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.FunctionDef):
                 names = {one.arg for one in [*node.args.args, *node.args.kwonlyargs]}
                 assert "system" not in names, f"{path.name}: {node.name}"
@@ -76,11 +85,83 @@ def annotations_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast
 
 def test_few_types_in_public_signatures_say_nothing() -> None:
     """`Any` alone; a name for it, such as `RowsLike` of `adaline.arrays`, says what is meant."""
-    hints = [
-        hint
-        for path in SOURCES
-        for function in functions_of(ast.parse(text(path)))
-        for hint in annotations_of(function)
-    ]
+    hints = [hint for path in SOURCES for function in functions_of(tree(path)) for hint in annotations_of(function)]
     assert len(hints) > 5000
     assert 0 < sum(isinstance(hint, ast.Name) and hint.id == "Any" for hint in hints) <= MOST_ANY
+
+
+def modules() -> dict[str, Path]:
+    """Return the file of each module by its name; of packages without the front door."""
+    names = {path: ".".join(("adaline", *path.relative_to(HOME).with_suffix("").parts)) for path in SOURCES}
+    return {
+        name.removesuffix(".__init__"): path
+        for path, name in names.items()
+        if path.parent != HOME or path.stem[0] != "_"
+    }
+
+
+def names_taken(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the module and the name of all imports in a file, those inside functions and for types alone too."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield from ((node.module, one.name) for one in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((one.name, "") for one in node.names)
+
+
+def imports() -> dict[str, set[str]]:
+    """Return the modules that each module imports; a name of a package is imported from the file that defines it."""
+    files = modules()
+    listed = {package: dict[str, str]() for package, path in files.items() if path.stem == "__init__"}
+    for package, names in listed.items():
+        stub = files[package].with_suffix(".pyi")
+        names.update({name: module for module, name in names_taken(stub if stub.exists() else files[package])})
+
+    def defined(module: str, name: str) -> str:
+        if f"{module}.{name}" in files:
+            return f"{module}.{name}"
+        return defined(listed[module][name], name) if name in listed.get(module, {}) else module
+
+    found = {module: {defined(*one) for one in names_taken(path)} for module, path in files.items()}
+    return {module: (others & files.keys()) - {module} for module, others in found.items()}
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    left = imports()
+    assert sum(map(len, left.values())) > 2000
+    while ends := {one for one, others in left.items() if not others} | (left.keys() - set().union(*left.values())):
+        left = {module: others - ends for module, others in left.items() if module not in ends}
+    assert left == {}, "these files import each other in a circle"
+
+
+def test_attributes_are_written_by_their_names_in_the_methods_of_their_class() -> None:
+    by_name = sum(len(re.findall(r"vars\(|__dict__", text(path))) for path in SOURCES)
+    assert by_name <= MOST_BY_NAME, f"{by_name} uses of vars() and __dict__: the bound may only fall"
+    outside = [
+        f"{path.relative_to(HOME)}:{one.lineno}"
+        for path in SOURCES
+        for one in ast.walk(tree(path))
+        if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)
+        if not (isinstance(one.value, ast.Name) and one.value.id in ("self", "cls"))
+    ]
+    assert len(outside) <= MOST_SET_FROM_OUTSIDE, f"{len(outside)} attributes of other objects are set: {outside}"
+
+
+def size_of(node: ast.ClassDef) -> tuple[int, int]:
+    """Return the number of methods of a class, and of attributes that its body names or its methods set."""
+    methods = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+    assigned = [one for one in node.body if isinstance(one, ast.Assign | ast.AnnAssign)]
+    targets = [one for line in assigned for one in (line.targets if isinstance(line, ast.Assign) else [line.target])]
+    names = {one.id for one in targets if isinstance(one, ast.Name)}
+    for one in (one for method in methods for one in ast.walk(method)):
+        if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store) and ast.unparse(one.value) == "self":
+            names.add(one.attr)
+    return len(methods), len(names)
+
+
+def test_classes_are_of_moderate_size() -> None:
+    classes = [node for path in SOURCES for node in ast.walk(tree(path)) if isinstance(node, ast.ClassDef)]
+    sizes = {node.name: size_of(node) for node in classes}
+    assert len(sizes) > 500
+    large = {name: size for name, size in sizes.items() if size[0] > MOST_METHODS or size[1] > MOST_ATTRIBUTES}
+    assert len(large) <= MOST_LARGE_CLASSES, f"methods and attributes of {len(large)} large classes: {large}"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
@@ -25,6 +27,17 @@ def explanation(path: Path) -> str:
     if path.suffix == ".md":
         return text.partition("\n\n")[2]
     return ast.get_docstring(ast.parse(text)) or ""
+
+
+def layers() -> tuple[str, str]:
+    """Return the layers of the contract of imports, the highest first, in lines, and the names in the lowest."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    contract = next(one for one in settings["contracts"] if one["type"] == "layers")
+    *above, lowest = (layer for layer in contract["layers"] if layer != "__main__")
+    names = lowest.split(" : ")
+    chain = " > ".join([*(layer.replace(" | ", "_|_") for layer in above), f"{', '.join(names[:6])}, ..."])
+    lines = fill(chain, 120, initial_indent="    ", subsequent_indent="        ")
+    return lines.replace("_|_", " | "), " ".join(names)
 
 
 def page(title: str, path: Path) -> str:

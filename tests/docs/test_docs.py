@@ -230,6 +230,13 @@ def test_the_design_is_one_screen_with_every_layer_and_every_folder() -> None:
     assert folders - explained_elsewhere == PARTS.keys() - {"native"}
 
 
+def test_the_design_shows_the_layers_of_the_contract() -> None:
+    """Where it fails, the lines to put there are in the message."""
+    chain, lowest = DESIGN.layers()
+    assert f"\n{chain}\n" in EXPLAINED[DESIGN.DESIGN]
+    assert f"\n  {lowest}     " in EXPLAINED[DESIGN.DESIGN]
+
+
 def test_the_table_of_sums_has_every_sum() -> None:
     table = EXPLAINED[PARTS["sums"][1]].split("Laws")[0]
     assert set(SUMS) == set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]*)\|", table, re.MULTILINE))))

@@ -43,8 +43,8 @@ from adaline.cli import main
 from adaline.coding import Coding
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, MissingValues, UnreadableTable
 from adaline.sources import Source
+from adaline.sources.engine import Here, pack, run_work
 from adaline.sources.engines import spark
-from adaline.sources.engines.base import Here, pack, run_work
 from adaline.sources.tables import batches
 from adaline.sources.tables import source as table_module
 from adaline.sums import JointSum, Moments, RowSample, Spread
@@ -282,7 +282,7 @@ def test_views_travel(case: str, engine: Any, tmp_path: Path) -> None:
 
 APART = """
 import pickle, sys
-from adaline.sources.engines.base import run_work
+from adaline.sources.engine import run_work
 with open(sys.argv[1], "rb") as file, open(sys.argv[2], "wb") as out:
     pickle.dump([run_work(*task) for task in pickle.load(file)], out)
 """
@@ -298,7 +298,7 @@ def test_tasks_run_in_a_process_that_knows_nothing_of_this_one(tmp_path: Path, m
         return out
 
     names = coded_files(tmp_path, rows=240)
-    monkeypatch.setattr("adaline.sources.engines.base.run_work", recording)
+    monkeypatch.setattr("adaline.sources.engine.run_work", recording)
     for case in ("categories", "splines", "hashed texts", "classes", "basis", "absorbed"):
         make, options = options_of(case)
         make().fit(open_table(names, **options, cluster=Here(2)))

@@ -28,8 +28,8 @@ from adaline import (
 )
 from adaline.cli import main
 from adaline.errors import InvalidParameter, MissingValues, UnreadableTable
+from adaline.sources.engine import merge_forests
 from adaline.sources.engines import spark
-from adaline.sources.engines.base import merge_forests
 from adaline.sources.tables import source as table_module
 from adaline.sources.tables.parts import FileParts
 from adaline.sources.threads import Forest

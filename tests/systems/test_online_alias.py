@@ -132,7 +132,7 @@ def test_other_systems_take_it(tmp_path: Path) -> None:
 def test_single_rows_after_the_first_ones_are_taken_by_one_native_call(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = rows()
     former, present = online().fit(x, y).learn_one(x[0], y[0]), OnlineLogistic().fit(x, y).learn_one(x[0], y[0])
-    monkeypatch.setattr("adaline.systems.families.online_alias._hand_over", None)
+    monkeypatch.setattr("adaline.systems.online_alias._hand_over", None)
     for row, label in zip(x, y.tolist(), strict=True):
         former.learn_one(row, label)
         present.learn_one(row, label)

@@ -12,7 +12,7 @@ from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeGuard, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,6 @@ from adaline.scans import Scan, State
 from adaline.sources.streamed import PageLocks, blocks_on_device
 from adaline.sources.threads import Forest, done_ahead, one_blas_thread, run_tasks
 from adaline.sums import Sum, WeightTotals
-
-if TYPE_CHECKING:  # tables are slow to import
-    from adaline.sources.tables.source import TableSource
 
 S = TypeVar("S", bound=Sum)
 T = TypeVar("T")
@@ -43,6 +40,15 @@ class DualGram(NamedTuple):
 
     gram: Array
     mean: Array
+
+
+class Place(NamedTuple):
+    """How messages name a row, a target, the table that they are of, and what to do about infinity there."""
+
+    row: str
+    target: str | None = None
+    table: str = ""
+    of_infinity: str = ""
 
 
 class Source(ABC):
@@ -344,20 +350,14 @@ class Source(ABC):
         first = _nonfinite(self) if self.parts is None else next(filter(None, self.parts.each(self, _nonfinite)), None)
         if first is not None:
             what, row, column, value = first
-            place = self.leaf.row_name(row) if is_table(self.leaf) else f"row {row}"
+            place = self.leaf.place_of(row, column)
             if what == "y" and column >= self.shape.targets - self.offset:
                 known = "" if self.coding is None else f" {self.coding.offset}"
-                raise InvalidData(f"offset{known} is {value:g} at {place}: give finite numbers")
+                raise InvalidData(f"offset{known} is {value:g} at {place.row}: give finite numbers")
             kind = "NaN" if np.isnan(value) else "infinity"
-            name = self.name(column) if what == "X" else None
-            of, advice = "", ""
-            if is_table(self.leaf):
-                if kind == "infinity" and self.leaf.relation.dialect is not None:
-                    advice = ", or read infinity as missing: --na inf,-inf, na=['inf', '-inf'] in Python"
-                name = self.leaf.targets[column] if name is None and column < len(self.leaf.targets) else name
-                left_out = place.startswith("row") and self.leaf.where != "TRUE"
-                of = f" of {self.leaf.relation.title}" + " without the rows left out" * left_out
-            where = place + ("" if name is None else f", column {name!r}") + of
+            name = self.name(column) if what == "X" else place.target
+            where = place.row + ("" if name is None else f", column {name!r}") + place.table
+            advice = place.of_infinity * (kind == "infinity")
             raise InvalidData(f"Input {what} contains {kind}: first at {where}. Drop or fill such rows{advice}.")
         size = _column_sizes(self) if self.parts is None else np.max(self.parts.each(self, _column_sizes), axis=0)
         tiny = np.flatnonzero((size > 0) & (size < TINY))
@@ -371,14 +371,13 @@ class Source(ABC):
             "Rescale that column."
         )
 
+    def place_of(self, row: int, target: int) -> Place:
+        """Return how messages name a row and a target."""
+        return Place(f"row {row}")
+
     def name(self, column: int) -> str:
         """Return the name of a feature column, x0, x1, ... where it has none."""
         return f"x{column}" if self.names is None else self.names[column]
-
-
-def is_table(rows: Any) -> TypeGuard[TableSource]:
-    """Whether rows are a table; to ask does not import what tables need."""
-    return isinstance(rows, Source) and rows.tabular
 
 
 class InMemory(Source):

@@ -34,7 +34,7 @@ from adaline.storage.pipelines import first_step, is_pipeline, last_step, of_sci
 from adaline.storage.schema import KNOWN, check_model
 from adaline.storage.tree import CRITERIA, decode, encode, parts_of, system_of
 from adaline.systems import CUSTOM, SYSTEMS, LogisticRegression
-from adaline.systems.families.online_alias import with_present_name
+from adaline.systems.online_alias import with_present_name
 
 PLAIN = ("schema", "adaline", "created", "system", "columns", "classes")
 TREES = ("parameters", "certificate", "state")

@@ -53,7 +53,7 @@ from adaline.state import HELD, attributes_of, give_attributes, shown_by
 from adaline.storage.pipelines import of_scikit_learn
 from adaline.storage.schema import CLASSES, FIELDS, KNOWN, OPTIONAL, PARTS, STATE, STORED_AS
 from adaline.systems import LogisticRegression, OnlineLogistic
-from adaline.systems.families.online_alias import is_renamed, settings_of, with_present_name
+from adaline.systems.online_alias import is_renamed, settings_of, with_present_name
 
 Anything = NDArray[Any]
 

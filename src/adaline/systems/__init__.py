@@ -8,7 +8,7 @@ of the user's, is in CUSTOM: for Python alone.
 - **Online fits.** `OnlineSystem._learn` starts or copies the scan, a learner's `_run` changes it in place and returns
   an `OnlineResult`; a `FittedScan` is the scan with the result of all its fits. Rows of `OnlineLogistic` that are dicts
   bring new columns: the scan that has them replaces the one before. `LogisticRegression(solver="online")`, its former
-  name, hands over to it (`systems/families/online_alias.py`).
+  name, hands over to it (`systems/online_alias.py`).
 - **Classes from two-class machines.** `systems/families/decisions.py` knows which classes each machine separates and
   what pairs give each class, for `OneVsRest`, `OneVsOne` and `LogisticRegression(scheme=...)`.
 - **`decision_function`** exists only where predictions are not the outputs themselves: scikit-learn's checks allow a

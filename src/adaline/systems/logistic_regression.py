@@ -90,7 +90,7 @@ from adaline.sources import Source
 from adaline.sources.base import InMemory
 from adaline.sources.views import Fold, in_memory, recoded
 from adaline.sums import Spread
-from adaline.systems.families import online_alias
+from adaline.systems import online_alias
 from adaline.systems.families.decisions import (
     coupled_log_probabilities,
     coupled_probabilities,

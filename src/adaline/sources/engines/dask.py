@@ -28,7 +28,7 @@ from adaline.errors import (
     with_row,
 )
 from adaline.lazy import nw
-from adaline.sources.engines.base import (
+from adaline.sources.engine import (
     Engine,
     Held,
     HeldHere,

@@ -29,7 +29,7 @@ from uuid import uuid4
 from weakref import finalize
 
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, UnreadableTable
-from adaline.sources.engines.base import (
+from adaline.sources.engine import (
     Engine,
     Held,
     MakePart,

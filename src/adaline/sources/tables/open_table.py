@@ -13,7 +13,7 @@ from adaline.coding.coding import MissingPolicy, UnseenPolicy
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources.array import OpenedArray, read_weights
 from adaline.sources.base import Source
-from adaline.sources.engines.base import Engine
+from adaline.sources.engine import Engine
 from adaline.sources.streamed import read_device
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.parts import FileParts, TableParts

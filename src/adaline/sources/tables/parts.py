@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
 from adaline.sources.base import Reader, Source
-from adaline.sources.engines.base import Engine, Held, PartNumbers, Stretch, numbered, pack, stretches
+from adaline.sources.engine import Engine, Held, PartNumbers, Stretch, numbered, pack, stretches
 from adaline.sources.progress import watched
 from adaline.sources.tables.batches import PIECE, Cutting, RowGroup, check_stamp, joined, read_row_group
 from adaline.sources.tables.coding import describe_gaps
@@ -31,9 +31,6 @@ from adaline.sources.tables.failures import Reporting
 from adaline.sources.tables.relation import Relation, read_query
 from adaline.sources.tables.targets import ReadTargets, check_labels, labels_in, weight_column
 from adaline.sums import Sum
-
-if TYPE_CHECKING:
-    from adaline.sources.tables.source import TableSource
 
 PARTS = 32  # parts a worker at most, so that a scheduler has few things to do
 SENT = 2**27  # numbers of a row or more each that come to this process at most
@@ -59,7 +56,7 @@ class PartRows(Source):
 
     streamed = costly = True
 
-    def __init__(self, table: TableSource, reader: BlockReader, cutting: Cutting) -> None:
+    def __init__(self, table: Source, reader: BlockReader, cutting: Cutting) -> None:
         self.shape, self.names, self.coding = table.shape, table.names, table.coding
         self.flat, self.offset, self.sparse, self.reads = table.flat, table.offset, table.sparse, [0]
         self.reader, self.cutting = reader, cutting

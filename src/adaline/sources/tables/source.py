@@ -21,8 +21,8 @@ from adaline.errors import InvalidData, InvalidParameter, MissingValues, Unreada
 from adaline.lazy import nw
 from adaline.locks import cached_property
 from adaline.sources.array import ArraySource, SparseSource, source_of
-from adaline.sources.base import Reader, Source, block_rows
-from adaline.sources.engines.base import Held
+from adaline.sources.base import Place, Reader, Source, block_rows
+from adaline.sources.engine import Held
 from adaline.sources.progress import ReadingProgress, watched
 from adaline.sources.tables.batches import FEW_GROUPS, Cutting, Run, Runs, as_table
 from adaline.sources.tables.coding import (
@@ -594,6 +594,18 @@ class TableSource(Source):
     def row_name(self, row: int) -> str:
         """Return what to call a row that is used: its line in a text file, else its index, counted from 0."""
         return self.relation.row_name(row, self.where)
+
+    def place_of(self, row: int, target: int) -> Place:
+        """Return how messages name a row and a target, and the table."""
+        name = self.row_name(row)
+        left_out = " without the rows left out" * (name.startswith("row") and self.where != "TRUE")
+        of_text = ", or read infinity as missing: --na inf,-inf, na=['inf', '-inf'] in Python"
+        return Place(
+            name,
+            target=self.targets[target] if target < len(self.targets) else None,
+            table=f" of {self.relation.title}{left_out}",
+            of_infinity="" if self.relation.dialect is None else of_text,
+        )
 
     def with_place(self, error: InvalidData) -> InvalidData:
         """Return an error that names a row by its index with its line, where the table is a text file."""
