@@ -41,6 +41,14 @@ def quick_typer() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def sketched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports have the same sketch for each picture: to draw the pictures takes longer than to compare the systems."""
+    from adaline.comparison.drawing import Drawing
+
+    monkeypatch.setattr(Drawing, "svg", lambda self: "<svg/>")
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Chromium, driven by Playwright."""

@@ -13,8 +13,8 @@ def built_once(quick_typer: None) -> None:
 
 
 @pytest.fixture
-def shell(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
-    """A command line in an empty folder."""
+def shell(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sketched: None) -> Shell:
+    """A command line in an empty folder, whose reports have sketches for pictures."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")
     return Shell(capsys)

@@ -103,6 +103,7 @@ TABLES: dict[str, tuple[Any, list[str]]] = {
 }
 
 
+@pytest.mark.drawn
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_reports_are_whole_and_self_contained(name: str) -> None:
@@ -421,6 +422,7 @@ def test_the_page_counts_all_columns_that_are_not_shown_and_the_rows_averaged(mo
 RESIDUALS = Drawing(plots.residuals, ([1.0, 2.0], [1.5, 1.5]), {})
 
 
+@pytest.mark.drawn
 def test_the_process_draws_what_is_drawn_here_and_imports_nothing_of_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -435,6 +437,7 @@ def test_the_process_draws_what_is_drawn_here_and_imports_nothing_of_the_current
     assert not (tmp_path / "executed").exists()
 
 
+@pytest.mark.drawn
 def test_pictures_are_drawn_here_where_the_process_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawing, "__name__", "no such module")
     with DrawingProcess() as process:
