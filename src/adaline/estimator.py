@@ -185,7 +185,8 @@ class BaseEstimator:
     set_transform_request, set_inverse_transform_request = RequestSetter(), RequestSetter()
 
     def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if name.startswith("__") or hasattr(self, name)]
+        apart = ("__", "_repr_")  # what a display asks for imports scikit-learn
+        return [name for name in super().__dir__() if name.startswith(apart) or hasattr(self, name)]
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__.copy()
