@@ -16,7 +16,7 @@ from adaline.cli.predict import UnalteredTable, coding_for
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.effects import EffectsAt, effects
 from adaline.lazy import nw
-from adaline.sources.tables.batches import as_table
+from adaline.sources.tables.batches import batch_table
 from adaline.sources.tables.file_options import FileOptions
 from adaline.storage.pipelines import is_pipeline
 from adaline.wording import counted, part_of, plain
@@ -67,7 +67,7 @@ def _some_rows(relation: UnalteredTable) -> tuple[nw.DataFrame[Any], int]:
     chosen = np.unique(np.linspace(0, total - 1, min(total, MOST)).astype(np.intp))
     first, parts = 0, []
     for _, run in relation.runs(list(relation.schema), "TRUE", MOST):
-        for batch in map(as_table, run()):
+        for batch in map(batch_table, run()):
             own = chosen[(chosen >= first) & (chosen < first + len(batch))] - first
             parts.append(batch.take(pa.array(own)))
             first += len(batch)

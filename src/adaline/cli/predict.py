@@ -44,10 +44,10 @@ from adaline.input.coded import as_coded, coding_of
 from adaline.input.coded import coded as coded_rows
 from adaline.lazy import nw
 from adaline.sources import Source, TableSource
-from adaline.sources.tables.batches import Runs, as_table
-from adaline.sources.tables.failures import Reporting, reported
+from adaline.sources.tables.batches import Runs, batch_table
+from adaline.sources.tables.failures import Reporting, reported_batches
 from adaline.sources.tables.file_options import FileOptions
-from adaline.sources.tables.open_table import engine_of
+from adaline.sources.tables.open_table import choose_engine
 from adaline.sources.tables.parts import FileParts, over_tables
 from adaline.sources.tables.pipes import Pipe, line_of, pipe_title, tables_in
 from adaline.sources.tables.relation import Relation
@@ -142,7 +142,7 @@ class UnalteredTable(Relation):
         chosen = ", ".join(map(quoted, columns))
         queries = (f"SELECT {chosen} FROM {self.dialect.as_written.sql([name])}" for name in self.files)
         readers = (self._cursor().sql(sql).to_arrow_reader(BATCH) for sql in queries)
-        return (as_table(batch) for reader in readers for batch in reported(reader, self._reporting()))
+        return (batch_table(batch) for reader in readers for batch in reported_batches(reader, self._reporting()))
 
 
 class PipedTable(UnalteredTable):
@@ -408,7 +408,7 @@ def predict_on_cluster(
     model = storage.load(path)
     check_options(model, options)
     relation = Relation(data, reading_for(model, FileOptions()))
-    parts = FileParts(engine_of(cluster), relation)
+    parts = FileParts(choose_engine(cluster), relation)
     if not is_pipeline(model):
         relation.add_lags(coding_for(model, relation).needed)
     if isinstance(last_step(model), SignalSystem) or not relation.plain_files:
@@ -451,7 +451,7 @@ def predictions(
     first = 0
     for _, run in relation.runs(list(relation.schema), "TRUE", BATCH):
         for batch in run():
-            batch = as_table(batch)
+            batch = batch_table(batch)
             if whole is not None:
                 problems, found = RowProblems(len(batch)), _named("prediction", whole[first : first + len(batch)])
             else:
@@ -507,7 +507,7 @@ def pipeline_predictions(
     coding = getattr(first_step(pipeline), "coding_", None)
     named = hasattr(first_step(pipeline), "feature_names_in_")
     batches: Iterator[Any] = (
-        as_table(batch) for _, run in relation.runs(list(relation.schema), "TRUE", BATCH) for batch in run()
+        batch_table(batch) for _, run in relation.runs(list(relation.schema), "TRUE", BATCH) for batch in run()
     )
     if isinstance(last_step(pipeline), SignalSystem):  # its output depends on rows before: filtered as a whole
         batches = iter([pa.concat_tables(batches)])

@@ -36,7 +36,7 @@ from adaline.sources.tables.coding import (
 )
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.notation import date_formats
-from adaline.sources.tables.open_table import engine_of
+from adaline.sources.tables.open_table import choose_engine
 from adaline.sources.tables.parts import FileParts, TableParts
 from adaline.sources.tables.pipes import Pipe, is_pipe, pipe_title
 from adaline.sources.tables.relation import Relation
@@ -225,7 +225,7 @@ def open_data(
     they are counted nevertheless, unless the system is `named`, and need not be chosen by them.
     """
     relation = _described_table(request)
-    parts = None if request.cluster is None else FileParts(engine_of(request.cluster), relation)
+    parts = None if request.cluster is None else FileParts(choose_engine(request.cluster), relation)
     spec = read_spec(relation, request.spec)
     left_out: dict[str, str] = {}
     explained: set[str] = set()

@@ -54,7 +54,7 @@ def by_blocks(method: Method) -> Method:
                     self, read_rows(self, X)
                 )  # which counts rows from the first one, not from that of the block
             raise
-        return joined(found)
+        return joined_values(found)
 
     reading.on_snapshot = True  # type: ignore[attr-defined]
     return cast(Method, reading)
@@ -136,10 +136,10 @@ def _is_by_row(given: Any, on_engine: bool) -> bool:
 def _column(system: AnySystem, name: str, by_row: tuple[str, ...], given: dict[str, Any], source: Source) -> Any:
     """Return a method's values for all rows of a source, those of some parts of a table."""
     values = partial(_values, system, partial(_called, name), by_row, (), given)
-    return joined([value for some in source.each_block(values) for value in some])
+    return joined_values([value for some in source.each_block(values) for value in some])
 
 
-def joined(found: list[Any]) -> Any:
+def joined_values(found: list[Any]) -> Any:
     """Return the values of runs of rows, arrays or tuples of them, as those of all rows."""
     if isinstance(found[0], tuple):
         return type(found[0])(*(np.concatenate(part) for part in zip(*found, strict=True)))

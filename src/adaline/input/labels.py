@@ -139,7 +139,7 @@ def _refuse_missing(labels: LabelsLike) -> None:
             raise MissingValues(f"Input y contains NaN: a missing label, first at row {row}. Drop or fill such rows.")
 
 
-def encode(labels: Labels, classes: Labels | None) -> tuple[Labels, Codes]:
+def encode_labels(labels: Labels, classes: Labels | None) -> tuple[Labels, Codes]:
     """Return the classes, sorted, and the class index of each label, (n,); with classes given, refuse others."""
     if is_device(labels):
         return _encode_on_device(labels, classes)
@@ -192,7 +192,7 @@ def _encode_on_device(labels: LabelsLike, classes: Labels | None) -> tuple[Label
 
 def all_classes(*parts: Any) -> Labels:
     """Return the sorted union of labels."""
-    parts = tuple(encode(part, None)[0] if is_device(part) else part for part in parts)
+    parts = tuple(encode_labels(part, None)[0] if is_device(part) else part for part in parts)
     if all(map(_are_labels, parts)) and len({part.dtype.kind in "UO" for part in parts}) == 1:
         found = np.unique(np.concatenate(parts))
         return found.astype(str) if found.dtype.kind == "O" else found

@@ -44,7 +44,7 @@ from adaline.fitted import AnySystem
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
 from adaline.input.coded import check_intercept, coded, is_coded
 from adaline.input.columns import InputColumns, columns_on, first_index, kept_names, names_on
-from adaline.input.labels import Labels, category_order, encode, read_labels
+from adaline.input.labels import Labels, category_order, encode_labels, read_labels
 from adaline.lazy import nw
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, is_table
 from adaline.sources.array import FLOATS, read_weights
@@ -171,10 +171,10 @@ def open_labelled(
             f"Found input variables with inconsistent numbers of samples: X has {given.x.shape[0]}, "
             f"y has {labels.shape[0]}"
         )
-    found, indices = encode(labels, None)
+    found, indices = encode_labels(labels, None)
 
     def encoded(classes: Labels) -> Source:
-        own = indices if classes is found else encode(labels, classes)[1]
+        own = indices if classes is found else encode_labels(labels, classes)[1]
         return given.source((to_device_of(own, own) if is_device(own) else own.astype(float))[:, None])
 
     return LabelledRows(given.columns, lambda: found, lambda: found, encoded, order=lambda: category_order(y))

@@ -18,7 +18,7 @@ from adaline.errors import InvalidParameter
 from adaline.estimator import clone
 from adaline.fitted import AnySystem
 from adaline.inference.influence import LeaveOneOutResult, left_out
-from adaline.input.labels import encode, read_labels
+from adaline.input.labels import encode_labels, read_labels
 from adaline.selection.cross_validation import CandidateErrors, Trial, fit, freedom_of, with_trial
 from adaline.selection.measures import ErrorRate, InformationCriterion, Measure, Residuals
 from adaline.sources import Source
@@ -110,7 +110,7 @@ def _wrong_labels(
 ) -> CandidateErrors:
     """Return the share of rows that get a wrong label from the machines fitted without them."""
     check_parameters(system)
-    classes, codes = encode(read_labels(y), None)
+    classes, codes = encode_labels(read_labels(y), None)
     code = system._targets(np.ones(len(classes)))
     codes = host(codes).astype(np.intp)
     targets = code[codes]

@@ -41,7 +41,7 @@ PartNumbers = list[tuple[int, int] | None]
 """Indices of the first leaf and the first row of each table of a part; None of a table without rows."""
 
 
-def numbered(rows: Sequence[Sequence[int]], leaves: Callable[[int], int]) -> list[PartNumbers]:
+def numbered_tables(rows: Sequence[Sequence[int]], leaves: Callable[[int], int]) -> list[PartNumbers]:
     """Return the indices of the tables of each part from their numbers of rows, where n rows make leaves(n) leaves."""
     leaf = row = 0
     out: list[PartNumbers] = []
@@ -91,7 +91,7 @@ def merge_forests(forests: Sequence[Forest[Any]]) -> Forest[Any]:
     return first
 
 
-def key_of(part: MakePart) -> str:
+def part_key(part: MakePart) -> str:
     """Return a name for what a part holds."""
     return blake2b(pack(part), digest_size=16).hexdigest()
 

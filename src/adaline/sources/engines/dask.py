@@ -35,9 +35,9 @@ from adaline.sources.engine import (
     PartNumbers,
     RowsDone,
     check_version,
-    key_of,
     merge_forests,
     pack,
+    part_key,
     run_work,
     runs_of_parts,
 )
@@ -73,12 +73,12 @@ class DaskEngine(Engine):
         """
         addresses = self._addresses()
         runs = runs_of_parts(len(parts), max(len(addresses), 1))
-        with reporting():
+        with one_line_failures():
             if all(hasattr(part, "dask") for part in parts):  # delayed values, where their inputs are
                 futures = self.client.compute(list(parts))
             else:
                 futures = [
-                    self.client.submit(parts[i], key=f"adaline-part-{key_of(parts[i])}", **_first_on(address))
+                    self.client.submit(parts[i], key=f"adaline-part-{part_key(parts[i])}", **_first_on(address))
                     for run, address in zip_longest(runs, addresses[: len(runs)])
                     for i in run
                 ]
@@ -100,7 +100,7 @@ class DaskHeld(Held):
 
     def results(self, work: bytes, numbers: Sequence[PartNumbers], done: RowsDone) -> Iterator[Any]:
         """Return the result of each worker, in the order of the parts."""
-        with reporting(), self._tasks(work, numbers) as tasks:
+        with one_line_failures(), self._tasks(work, numbers) as tasks:
             for run, task in zip(self.runs, tasks, strict=True):
                 wait_for(self.client, [task])
                 yield task.result()
@@ -108,7 +108,7 @@ class DaskHeld(Held):
 
     def totals(self, work: bytes, numbers: Sequence[PartNumbers], done: RowsDone) -> Forest[Any]:
         """Return a forest of one sum, that of all leaves, made on the workers: no other comes to this process."""
-        with reporting(), self._tasks(work, numbers) as tasks:
+        with one_line_failures(), self._tasks(work, numbers) as tasks:
             merged = tasks
             while len(merged) > FAN:
                 groups = [merged[first : first + FAN] for first in range(0, len(merged), FAN)]
@@ -127,7 +127,7 @@ class DaskHeld(Held):
 
         parts = [i for i, rows in enumerate(self.rows) if sum(rows)]
         made = dask.delayed(_part_column, pure=False)
-        with reporting():
+        with one_line_failures():
             none = self.client.submit(_no_rows, work, self.futures[parts[0]], key=_name("meta"))
             wait_for(self.client, [none])
             meta = none.result()
@@ -135,7 +135,7 @@ class DaskHeld(Held):
 
     def tables(self) -> Iterator[list[Any]]:
         """Return the tables of each part, brought to this process."""
-        with reporting():
+        with one_line_failures():
             for future in self.futures:
                 yield future.result()
 
@@ -218,7 +218,7 @@ def _rows(tables: list[Any]) -> list[int]:
 
 
 @contextmanager
-def reporting() -> Iterator[None]:
+def one_line_failures() -> Iterator[None]:
     """Turn failures of the cluster into errors of one line."""
     try:
         yield
@@ -376,7 +376,7 @@ def partition_tables(
     return [plain_batch(without_missing(table, required).select(list(columns)), indexed).combine_chunks()]
 
 
-def open_data(data: DataLike, cluster: GroupsLike, target: Any) -> tuple[Relation, FrameParts, Any]:
+def open_frame(data: DataLike, cluster: GroupsLike, target: Any) -> tuple[Relation, FrameParts, Any]:
     """Return the first rows of a frame or array as a relation, its partitions as parts, and the target's name."""
     chunks = None
     if hasattr(data, "chunks"):

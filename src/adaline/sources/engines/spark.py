@@ -36,13 +36,21 @@ from adaline.sources.engine import (
     PartNumbers,
     RowsDone,
     check_version,
-    key_of,
     merge_forests,
     pack,
+    part_key,
     run_work,
     runs_of_parts,
 )
-from adaline.sources.tables.batches import PIECE, SHARE, as_table, free_memory, plain_batch, rechunked, without_missing
+from adaline.sources.tables.batches import (
+    PIECE,
+    SHARE,
+    batch_table,
+    free_memory,
+    plain_batch,
+    rechunked,
+    without_missing,
+)
 from adaline.sources.tables.parts import FileParts, TableParts
 from adaline.sources.tables.relation import Relation
 from adaline.sources.threads import Forest
@@ -166,7 +174,7 @@ class SparkHeld(Held):
 
     def take(self, parts: Sequence[MakePart]) -> None:
         """Let these be the parts."""
-        self.parts, self.packed = parts, [(key_of(part), pack(part)) for part in parts]
+        self.parts, self.packed = parts, [(part_key(part), pack(part)) for part in parts]
         self.runs = aligned_runs(len(parts), self.engine.workers)
 
     def opened(self, numbers: Sequence[PartNumbers]) -> Any:
@@ -461,7 +469,7 @@ def _plain(columns: list[str], required: list[str], indexed: list[str], batch: A
 
     Columns that are `indexed` stay as they are.
     """
-    return as_table(plain_batch(without_missing(batch, required).select(columns), indexed))
+    return batch_table(plain_batch(without_missing(batch, required).select(columns), indexed))
 
 
 def _files(partition: int, written: Iterable[Any]) -> Iterator[ArrowFile]:
@@ -662,7 +670,7 @@ def parquet_files(frame: Any) -> list[str]:
     return files if all(one == types for one in found) else []
 
 
-def open_data(data: Any, cluster: Any, target: Any) -> tuple[Relation, TableParts, Any]:
+def open_frame(data: Any, cluster: Any, target: Any) -> tuple[Relation, TableParts, Any]:
     """Return a data frame as a relation, its partitions as parts, and the target.
 
     Of a frame that is Parquet files the files are the parts, which workers read themselves. Of others the relation has

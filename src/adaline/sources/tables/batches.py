@@ -55,15 +55,15 @@ def rechunked(batches: Iterator[Any], size: int) -> Iterator[Any]:
         waiting.append(batch)
         rows += batch.num_rows
         while rows >= size:
-            joined = pa.concat_tables(map(as_table, waiting))
+            joined = pa.concat_tables(map(batch_table, waiting))
             yield joined.slice(0, size)
             waiting = [joined.slice(size)]
             rows -= size
     if rows:
-        yield pa.concat_tables(map(as_table, waiting))
+        yield pa.concat_tables(map(batch_table, waiting))
 
 
-def as_table(batch: Any) -> Any:
+def batch_table(batch: Any) -> Any:
     """Return a batch as an Arrow table."""
     import pyarrow as pa
 
@@ -208,15 +208,15 @@ class HeldGroups:
                 self.room -= batch.nbytes
             if self.room < 0:  # for good: no other is held
                 return chain(taken, batches)
-        self.tables[one] = joined(iter(taken))
+        self.tables[one] = joined_batches(iter(taken))
         return iter([self.tables[one]])
 
 
-def joined(batches: Iterator[Any]) -> Any:
+def joined_batches(batches: Iterator[Any]) -> Any:
     """Return batches as one Arrow table, each column in one piece."""
     import pyarrow as pa
 
-    return pa.concat_tables(map(as_table, batches)).combine_chunks()
+    return pa.concat_tables(map(batch_table, batches)).combine_chunks()
 
 
 def free_memory() -> float:
@@ -307,7 +307,7 @@ def plain_batch(batch: Any, indexed: Sequence[str] = ()) -> Any:
     if wanted == batch.schema.types:
         return batch
     fields = [field.with_type(kind) for field, kind in zip(batch.schema, wanted, strict=True)]
-    return as_table(batch).cast(pa.schema(fields), safe=False)
+    return batch_table(batch).cast(pa.schema(fields), safe=False)
 
 
 def _plain_type(kind: Any) -> Any:

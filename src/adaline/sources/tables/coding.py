@@ -44,7 +44,7 @@ from adaline.sources.tables.batches import without_missing
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.notation import TextColumn
 from adaline.sources.tables.relation import TIMES_OF_DAY, Relation
-from adaline.sources.tables.spec import TableSpec, refuse_absorbed, shown_columns
+from adaline.sources.tables.spec import TableSpec, check_absorbed, shown_columns
 from adaline.sources.tables.sql import quoted
 from adaline.sources.tables.summary import (
     MOST_KEPT,
@@ -371,7 +371,7 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
         if formula.absorb and spec.absorb:
             raise InvalidParameter("the formula absorbs effects after its bar: give none by absorb=")
         spec = replace(spec, offset=formula.offset or spec.offset, absorb=formula.absorb or spec.absorb)
-        refuse_absorbed(spec, targets)
+        check_absorbed(spec, targets)
         features = formula.columns()
         relation.add_lags(features)
         kinds |= {name: relation.kind(name) for name in features if name not in kinds}

@@ -90,7 +90,7 @@ class EffectRows:
             return known
         check_column(self.table.relation, name, "groups")
         tables = (nw.from_native(table, eager_only=True) for table in self.table._tables([name]))
-        found = merged(name, [encode(table, name) for table in tables])
+        found = merged(name, [encode_column(table, name) for table in tables])
         if found.gaps:
             raise MissingValues(f"column {name!r} has no value in some rows: leave those out, or fill them in")
         return found if self.kept is None else found.take(self.kept)
@@ -106,7 +106,7 @@ class LevelReader:
 
     def __call__(self, frame: nw.DataFrame[Any], first: int) -> Array:
         """Return the targets of a frame whose first row has this index, (n, K)."""
-        found = [encode(frame, name) for name in self.names]
+        found = [encode_column(frame, name) for name in self.names]
         with self._lock:
             self._parts[first] = found
         return self.read(frame, first)
@@ -202,7 +202,7 @@ def by_size(levels: Sequence[Levels]) -> tuple[Levels, ...]:
     return tuple(sorted(levels, key=lambda one: -len(one.values)))
 
 
-def encode(frame: nw.DataFrame[Any], name: str) -> Any:
+def encode_column(frame: nw.DataFrame[Any], name: str) -> Any:
     """Return a column of an Arrow frame: numbers (n,), int32 where they are, or texts as arrays of a dictionary."""
     import pyarrow as pa
 
@@ -220,7 +220,7 @@ def encode(frame: nw.DataFrame[Any], name: str) -> Any:
 
 
 def merged(name: str, parts: Sequence[Any]) -> Levels:
-    """Return the levels of all rows from those of parts of them, as `encode` returns them."""
+    """Return the levels of all rows from those of parts of them, as `encode_column` returns them."""
     if isinstance(parts[0], np.ndarray):
         return number_levels(name, np.concatenate(parts))
     import pyarrow as pa

@@ -57,7 +57,7 @@ def _foreign(kind: type | None) -> bool:
     )
 
 
-def reported(batches: Iterator[Any], reporting: Reporting) -> Iterator[Any]:
+def reported_batches(batches: Iterator[Any], reporting: Reporting) -> Iterator[Any]:
     """Yield batches; failures are reported in one line."""
     with reporting:
         yield from batches

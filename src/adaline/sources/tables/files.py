@@ -33,13 +33,13 @@ ZSTD_BLOCK = 2**17  # bytes that a block of zstd unpacks to at most
 
 def expand_glob(name: str) -> list[str]:
     """Return the files that a path, a folder, a glob pattern or the name of a bundled data set stands for."""
-    check_name(name)
+    check_file_name(name)
     name = os.path.expanduser(name)
     if os.path.isfile(name):
         return [name]
     if os.path.isdir(name):
         for pattern in ("**/*.parquet", "**/*.csv", "**/*.csv.gz"):
-            found = sorted(glob(os.path.join(escaped(name), pattern), recursive=True))
+            found = sorted(glob(os.path.join(escaped_wildcards(name), pattern), recursive=True))
             found = [path for path in found if os.path.isfile(path)]
             if found:
                 return found
@@ -81,7 +81,7 @@ def _similar_file(name: str) -> str:
     return f" Did you mean {file_name(meant)}?" if near else ""
 
 
-def check_name(name: str) -> None:
+def check_file_name(name: str) -> None:
     """Refuse a file name (or a query) that DuckDB and Arrow cannot take: not UTF-8, or with a NUL byte."""
     if "\0" in name:
         raise UnreadableTable(f"there is no file {ascii(name)[:200]}: no name has a NUL byte")
@@ -102,7 +102,7 @@ def query_files(tables: Iterable[str]) -> tuple[list[str], list[str]]:
     return [p for p in found if os.path.isfile(p) and file_format(p) not in ("duckdb", "sqlite")], patterns
 
 
-def escaped(name: str) -> str:
+def escaped_wildcards(name: str) -> str:
     """Return a name with its wildcards escaped, for Python's glob and for DuckDB."""
     return re.sub(r"([*?[])", r"[\1]", name)
 

@@ -37,7 +37,7 @@ def write_rows(name: str, copy: str) -> str | None:
         return None
     if isinstance(document, dict) and isinstance(document.get("columns"), list) and "data" in document:
         check_names(name, list(map(str, document["columns"])))
-    found = rows_of(document)
+    found = document_rows(document)
     if found is None:
         return None
     rows, note = found
@@ -58,7 +58,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def rows_of(document: Any) -> tuple[Records, str] | None:
+def document_rows(document: Any) -> tuple[Records, str] | None:
     """Return the rows of a table that is one JSON object, and a note on how it was read; None of another document.
 
     It holds columns by name, each a list or values by row label; rows by label; `columns` and `data`; or one list of
@@ -66,12 +66,12 @@ def rows_of(document: Any) -> tuple[Records, str] | None:
 
     Examples
     --------
-    >>> from adaline.sources.tables.json_columns import rows_of
-    >>> rows_of({"x": {"0": 1, "1": 2}, "y": {"0": "a", "1": "b"}})
+    >>> from adaline.sources.tables.json_columns import document_rows
+    >>> document_rows({"x": {"0": 1, "1": 2}, "y": {"0": "a", "1": "b"}})
     ([{'x': 1, 'y': 'a'}, {'x': 2, 'y': 'b'}], '')
-    >>> rows_of({"columns": ["x", "y"], "data": [[1, "a"]]})
+    >>> document_rows({"columns": ["x", "y"], "data": [[1, "a"]]})
     ([{'x': 1, 'y': 'a'}], '')
-    >>> rows_of({"status": "ok", "data": [{"x": 1}, {"x": 2}]})
+    >>> document_rows({"status": "ok", "data": [{"x": 1}, {"x": 2}]})
     ([{'x': 1}, {'x': 2}], "the rows are those in 'data'; 'status' is left out")
     """
     if not isinstance(document, dict) or not document:

@@ -130,7 +130,7 @@ class FirstRows:
         return _labels_rows([row[0] for row in rows])
 
 
-def layout(name: str) -> Layout:
+def read_layout(name: str) -> Layout:
     """Return the layout of a text file; refuse files that would be misread."""
     head, whole = _head(name)
     lines = LINE.split(head)
@@ -480,9 +480,9 @@ def _separator(name: str, beginning: str, first: int, whole: bool) -> tuple[str,
     is a title otherwise, and then the one that makes most columns.
     """
     best, most = ",", (False, False, 1)
-    rows, start = parsed(beginning, ",", first, whole), 0
+    rows, start = parsed_rows(beginning, ",", first, whole), 0
     for separator in SEPARATORS:
-        found = parsed(beginning, separator, first, whole)
+        found = parsed_rows(beginning, separator, first, whole)
         if not found.cells:
             continue
         at = _start(found)
@@ -490,7 +490,7 @@ def _separator(name: str, beginning: str, first: int, whole: bool) -> tuple[str,
         if score[2] > 1 and (score > most or (score == most and Path(name).suffix == ".tsv" and separator == "\t")):
             best, most, rows, start = separator, score, found, at
     if most == (False, False, 1) and len(rows.cells) > 1:
-        found = parsed(beginning, SPACES, first, whole)
+        found = parsed_rows(beginning, SPACES, first, whole)
         wide = len(found.cells[0])
         if wide > 1 and all(len(row) == wide for row in found.after(0)):
             return SPACES, found, 0
@@ -531,7 +531,7 @@ def _start(rows: FirstRows) -> int:
     return 0
 
 
-def parsed(text: str, separator: str, first: int, whole: bool = True) -> FirstRows:
+def parsed_rows(text: str, separator: str, first: int, whole: bool = True) -> FirstRows:
     """Return the first rows of a text that are not blank, up to one that cannot be parsed; it begins after `first`
     lines.
     """
@@ -561,7 +561,7 @@ def collapsed(line: str) -> str:
 
 
 def _cells(line: str, separator: str) -> RowCells:
-    return next(iter(parsed(line, separator, 0).cells), [])
+    return next(iter(parsed_rows(line, separator, 0).cells), [])
 
 
 def check_names(name: str, names: Sequence[str]) -> None:

@@ -620,7 +620,7 @@ def _time_conversion(name: str, table: str, query: Query, rows: int) -> Conversi
     return Conversion(name, column.value(sql), SECONDS, "hours and minutes, read as seconds", str(example), "", known)
 
 
-def describe(conversions: Sequence[Conversion]) -> tuple[str, ...]:
+def describe_conversions(conversions: Sequence[Conversion]) -> tuple[str, ...]:
     """Return, in sentences, how columns are read."""
     notes = []
     groups: dict[tuple[str, str], list[Conversion]] = {}

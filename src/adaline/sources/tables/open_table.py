@@ -222,13 +222,13 @@ def open_relation(
 ) -> tuple[Relation, TableParts | None, Any]:
     """Return a table, its parts where it is on a cluster, and its target: an array of Dask becomes a column."""
     if _package(data) in ENGINES:
-        found: tuple[Relation, TableParts, Any] = _engine(data).open_data(data, cluster, target)
+        found: tuple[Relation, TableParts, Any] = _engine(data).open_frame(data, cluster, target)
         return found
     relation = Relation(data, reading)
-    return relation, None if cluster is None else FileParts(engine_of(cluster), relation), target
+    return relation, None if cluster is None else FileParts(choose_engine(cluster), relation), target
 
 
-def engine_of(cluster: GroupsLike) -> Engine:
+def choose_engine(cluster: GroupsLike) -> Engine:
     """Return the engine of a cluster: a client of Dask, a session of Spark, an address, or an engine itself."""
     if isinstance(cluster, Engine):
         return cluster

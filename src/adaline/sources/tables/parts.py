@@ -23,9 +23,9 @@ from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
 from adaline.sources.base import Reader, Source
-from adaline.sources.engine import Engine, Held, PartNumbers, Stretch, numbered, pack, stretches
+from adaline.sources.engine import Engine, Held, PartNumbers, Stretch, numbered_tables, pack, stretches
 from adaline.sources.progress import watched
-from adaline.sources.tables.batches import PIECE, Cutting, RowGroup, check_stamp, joined, read_row_group
+from adaline.sources.tables.batches import PIECE, Cutting, RowGroup, check_stamp, joined_batches, read_row_group
 from adaline.sources.tables.coding import describe_gaps
 from adaline.sources.tables.failures import Reporting
 from adaline.sources.tables.relation import Relation, read_query
@@ -216,7 +216,7 @@ class TableParts(ABC):
         """Return the parts, the work, the indices of the parts, and the count of rows that are done."""
         table = source.leaf
         held = table.placed()
-        numbers = numbered(held.rows, table.of_part().cutting.runs)
+        numbers = numbered_tables(held.rows, table.of_part().cutting.runs)
         source.reads[0] += 1
         try:
             with watched(self.title, table.n_rows, table.progress) as progress:
@@ -297,7 +297,7 @@ class ParquetPart:
     def __call__(self) -> list[Any]:
         """Return the tables."""
         read = partial(read_row_group, size=PIECE, columns=self.columns, required=self.required, indexed=self.indexed)
-        return [joined(read(one)) for one in self.groups]
+        return [joined_batches(read(one)) for one in self.groups]
 
 
 @dataclass(frozen=True)

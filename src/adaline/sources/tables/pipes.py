@@ -29,7 +29,7 @@ from adaline.sources.tables.batches import rechunked
 from adaline.sources.tables.boxes import is_boxed
 from adaline.sources.tables.failures import PIPES, Reporting
 from adaline.sources.tables.files import ARROW_STREAM, told_format
-from adaline.sources.tables.layout import FIXED, SPACES, OtherEncoding, is_value, layout, parsed
+from adaline.sources.tables.layout import FIXED, SPACES, OtherEncoding, is_value, parsed_rows, read_layout
 from adaline.wording import file_name
 
 STDIN = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
@@ -170,12 +170,12 @@ def _is_plain(head: bytes) -> bool:
         if is_boxed(path):
             return False
         try:
-            found = layout(path)
+            found = read_layout(path)
         except OtherEncoding:
             return False
         except UnreadableTable:  # which is said where it is read
             return True
-    rows = parsed(head.decode(errors="replace"), found.separator or SPACES, 0).cells[1:]
+    rows = parsed_rows(head.decode(errors="replace"), found.separator or SPACES, 0).cells[1:]
     return (
         found.header
         and not found.notes
@@ -192,7 +192,7 @@ def _text_tables(pipe: Pipe) -> Iterator[Any]:
     with temporary_folder(PIPES) as folder:
         path = os.path.join(folder, "stdin.csv")
         Path(path).write_bytes(head)
-        found = layout(path)
+        found = read_layout(path)
     parse = csv.ParseOptions(delimiter=found.separator, newlines_in_values=True)
     convert = csv.ConvertOptions(
         column_types=dict.fromkeys(found.names, "string"), null_values=[""], strings_can_be_null=True

@@ -28,7 +28,7 @@ from adaline.sources.tables.batches import (
     DecodedGroups,
     RowGroup,
     Runs,
-    as_table,
+    batch_table,
     file_stamp,
     plain_types,
     rechunked,
@@ -39,12 +39,12 @@ from adaline.sources.tables.batches import (
 from adaline.sources.tables.boxes import is_boxed, write_unboxed
 from adaline.sources.tables.copies import Copies
 from adaline.sources.tables.encodings import is_utf8, write_utf8
-from adaline.sources.tables.failures import Reporting, reported
+from adaline.sources.tables.failures import Reporting, reported_batches
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import (
     check_compressed,
-    check_name,
-    escaped,
+    check_file_name,
+    escaped_wildcards,
     expand_glob,
     file_format,
     is_compressed,
@@ -54,8 +54,17 @@ from adaline.sources.tables.fixed_width import write_fixed
 from adaline.sources.tables.footers import find_footer, find_subtotals
 from adaline.sources.tables.frames import as_arrow, as_frame, declared_levels
 from adaline.sources.tables.json_columns import write_rows
-from adaline.sources.tables.layout import FIXED, INDEX, INDEX_NAMES, SPACES, Layout, OtherEncoding, check_names, layout
-from adaline.sources.tables.notation import describe
+from adaline.sources.tables.layout import (
+    FIXED,
+    INDEX,
+    INDEX_NAMES,
+    SPACES,
+    Layout,
+    OtherEncoding,
+    check_names,
+    read_layout,
+)
+from adaline.sources.tables.notation import describe_conversions
 from adaline.sources.tables.pipes import Pipe, arrow_as_parquet, is_pipe, open_pipe, pipe_title, spool
 from adaline.sources.tables.sparse_files import sparse_suffix
 from adaline.sources.tables.spreadsheets import write_sheet
@@ -68,8 +77,8 @@ from adaline.sources.tables.text import (
     UNCLOSED,
     Dialect,
     arrow_kind,
-    check_columns,
     check_layout,
+    check_same_kinds,
     find_dialect,
     find_errors,
     find_repeated_names,
@@ -155,7 +164,7 @@ class Relation:
             confine(self.connection, [])
         elif isinstance(data, str) and is_query(data):
             self.title = self.place = "the query"
-            check_name(data)
+            check_file_name(data)
             with Reporting(self.place):
                 self.sql = subquery(self.connection, data, self.title)
                 self.watched, patterns = query_files(
@@ -526,14 +535,14 @@ class Relation:
         for sql in self.queries_of(columns, where, indexed=indexed):
             with self._reporting():
                 reader = self._cursor().sql(sql).to_arrow_reader(4 * size)
-            for batch in rechunked(reported(reader, self._reporting()), size):
+            for batch in rechunked(reported_batches(reader, self._reporting()), size):
                 yield batch.num_rows, partial(iter, [batch])
         self.refuse_damage()
 
     def arrow_tables(self, columns: Sequence[str]) -> Iterator[Any]:
         """Return all rows of some columns, in order, as Arrow tables."""
         for _, run in self._stream(columns, "TRUE", ROWS):
-            yield from map(as_table, run())
+            yield from map(batch_table, run())
 
     def refuse_damage(self) -> None:
         """Refuse compressed files of text whose checksums are wrong, which are found meanwhile."""
@@ -620,7 +629,7 @@ class Relation:
             self._check_compressed()
             if self.size() <= WHOLE_SAMPLE:
                 self.files = [self._in_rows(name) for name in self.files]
-        listed = "[" + ", ".join(text(escaped(name)) for name in self.files) + "]"
+        listed = "[" + ", ".join(text(escaped_wildcards(name)) for name in self.files) + "]"
         if kind == "sqlite":
             self._scratch = sqlite.copy_sqlite(self.connection, self._one_database(), self.options.table)
             self.database, self.sql = "scratch", "copied"
@@ -628,7 +637,7 @@ class Relation:
             self.sql, self.parquet = f"read_parquet({listed}, hive_partitioning=false)", True
             self._confined = True
             for name in self.files:
-                check_name(name)
+                check_file_name(name)
             self._check_parquet()
             return
         confine(self.connection, self.files + [f"{name}.wal" for name in self.files if kind == "duckdb"])
@@ -677,13 +686,13 @@ class Relation:
     def _read_text(self) -> None:
         if is_boxed(self.files[0]):
             self._rewrite(write_unboxed)
-        self.layout = layout(self.files[0])
+        self.layout = read_layout(self.files[0])
         if self.layout.separator in (SPACES, FIXED):
             first, fixed = self.files[0], self.layout.separator == FIXED
             self._rewrite(partial(write_fixed, like=first) if fixed else write_commas)
             if fixed:
                 self.notes = (*self.notes, "read as columns of fixed width")
-            self.layout = layout(self.files[0])
+            self.layout = read_layout(self.files[0])
         self.layout = self._align(self.layout)
         if words := [word for word in self.options.na if is_cut(word, self.layout.separator)]:
             self._rewrite(partial(write_emptied, found=self.layout, words=words))
@@ -692,7 +701,7 @@ class Relation:
             for name, footer in below.items():
                 copy = footer.write_without(name, self._copies.new(name, ".csv"))
                 self._replace_files([copy if one == name else one for one in self.files])
-            texts = layout(self.files[0]).texts  # without those of the lines below the table
+            texts = read_layout(self.files[0]).texts  # without those of the lines below the table
             self.layout = replace(self.layout, texts=texts)
             self.totals = tuple(total for footer in below.values() for total in footer.totals)
             told = (one.note for one in below.values() if not (self.keeps_totals and one.only_totals))
@@ -702,7 +711,7 @@ class Relation:
             self._leave_out_lines(self.layout)
         self.dialect = find_dialect(self.files, self.layout, self.rows, whole, self.options)
         self.sql = self.dialect.sql(self.files)
-        self.notes = (*self.notes, *self.layout.notes, *describe(self.dialect.conversions))
+        self.notes = (*self.notes, *self.layout.notes, *describe_conversions(self.dialect.conversions))
 
     def _align(self, wanted: Layout) -> Layout:
         """Replace files that are written differently from the first by copies like it; return the layout of all.
@@ -710,7 +719,7 @@ class Relation:
         They may have another order of columns, another separator, and columns that others do not have: those that all
         have are read, with a note about the rest.
         """
-        found = {name: wanted if name == self.files[0] else layout(name) for name in self.files}
+        found = {name: wanted if name == self.files[0] else read_layout(name) for name in self.files}
         common = with_common_names(found, wanted)
         every = dict.fromkeys(name for one in found.values() for name in one.names)
         rest = [name for name in every if name not in common.names]
@@ -736,7 +745,7 @@ class Relation:
                 moved = one.skip + one.header - common.skip - common.header
                 copy = write_like(name, one, common, self._copies.new(name, ".csv", moved=moved))
                 self._replace_files([copy if other == name else other for other in self.files])
-                name, one = copy, layout(copy)
+                name, one = copy, read_layout(copy)
             check_layout(self.files[0], common, name, one)
         return common
 
@@ -861,7 +870,7 @@ class Relation:
                 first = schema
             elif not schema.equals(first):
                 kinds, others = ({field.name: arrow_kind(field.type) for field in one} for one in (first, schema))
-                check_columns(self.files[0], kinds, name, others)
+                check_same_kinds(self.files[0], kinds, name, others)
 
     def _explain(self, known: str | None) -> str | None:
         """Return why files could not be read: they are damaged, or what is known, or their first malformed line."""
@@ -902,7 +911,7 @@ class Relation:
         self.rows(f"ATTACH {text(name)} AS given (READ_ONLY)")
         self.database = "given"
         if table is not None and QUERY.match(table):
-            check_name(table)
+            check_file_name(table)
             with Reporting(self.title):
                 self.sql = subquery(self.connection, table, self.title)
         else:
@@ -971,8 +980,8 @@ def read_query(sql: str, files: Sequence[str]) -> Any:
 def confine(connection: Any, files: Sequence[str]) -> None:
     """Let a connection read these files alone from now on; neither a query nor a view in a database can change that."""
     for name in files:
-        check_name(name)
-    allowed = ", ".join(map(text, {*files, *map(escaped, files)}))
+        check_file_name(name)
+    allowed = ", ".join(map(text, {*files, *map(escaped_wildcards, files)}))
     connection.execute(f"SET allowed_paths = [{allowed}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")

@@ -24,7 +24,7 @@ from adaline.sources.array import ArraySource, SparseSource, source_of
 from adaline.sources.base import Place, Reader, Source, block_rows
 from adaline.sources.engine import Held
 from adaline.sources.progress import ReadingProgress, watched
-from adaline.sources.tables.batches import FEW_GROUPS, Cutting, Run, Runs, as_table
+from adaline.sources.tables.batches import FEW_GROUPS, Cutting, Run, Runs, batch_table
 from adaline.sources.tables.coding import (
     count_gaps,
     declared_order,
@@ -362,7 +362,7 @@ class TableSource(Source):
         self.reads[0] += 1
         runs = self._runs(columns)
         for rows, run in runs:
-            tables = [as_table(batch) for batch in run()]
+            tables = [batch_table(batch) for batch in run()]
             looked.append((rows, partial(iter, tables)))
             if enough(tables):
                 break
@@ -576,12 +576,12 @@ class TableSource(Source):
             held = self._parts.held(columns, self.where, self.relation.required(self.where))
             return (table.select(columns) for tables in held.tables() for table in tables)
         runs = self.relation.runs(columns, self.where, block_rows(len(columns)))
-        return (as_table(batch) for _, run in runs for batch in run())
+        return (batch_table(batch) for _, run in runs for batch in run())
 
     def _read(self, run: Run, first: int, progress: ReadingProgress) -> Iterator[Block]:
         for batch in run():
             try:
-                yield self._reader.block(as_table(batch), first)
+                yield self._reader.block(batch_table(batch), first)
             except MissingValues:
                 raise MissingValues(
                     describe_gaps(self.relation.title, self.count_gaps(), self._target_columns())

@@ -197,7 +197,7 @@ def read_spec(relation: Relation, spec: TableSpec) -> TableSpec:
     named = [name for name, _ in (*spec.hashed, *spec.words, *spec.categories)]
     if repeated := {name for name in named if named.count(name) > 1}:
         raise InvalidParameter(f"column {min(repeated)!r} is named in two of categories=, hashed= and words=")
-    refuse_absorbed(spec, spec.targets)
+    check_absorbed(spec, spec.targets)
     if taken := {*spec.whole} & {*spec.targets, spec.weight}:
         name = min(map(str, taken))
         raise InvalidParameter(f"{spec.whole[name]}: column {name!r} is the target or the weight, no column of X")
@@ -245,7 +245,7 @@ def _why_no_dates(relation: Relation, name: str) -> str:
     return f"holds dates, but also {shown}{where}: name it in na= if it stands for a missing value, or correct it"
 
 
-def refuse_absorbed(spec: TableSpec, targets: Collection[str]) -> None:
+def check_absorbed(spec: TableSpec, targets: Collection[str]) -> None:
     """Refuse columns to be absorbed that are named twice, or that are something else as well."""
     if len({*spec.absorb}) < len(spec.absorb):
         raise InvalidParameter(f"absorb names a column twice: {', '.join(spec.absorb)}")

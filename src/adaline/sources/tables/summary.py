@@ -20,7 +20,7 @@ from adaline.coding.columns import Column
 from adaline.coding.levels import LevelSummary, WordSummary
 from adaline.lazy import nw
 from adaline.sources.base import block_rows
-from adaline.sources.tables.batches import Run, as_table, without_missing
+from adaline.sources.tables.batches import Run, batch_table, without_missing
 from adaline.sources.tables.relation import Relation
 from adaline.sources.threads import tree_sum
 from adaline.values import exact_mean, exact_sum
@@ -223,7 +223,7 @@ def reduce_rows(
     """
 
     def make(run: Run) -> _Partial[T]:
-        first, *others = (_Partial(function(as_table(batch)), merge) for batch in run())
+        first, *others = (_Partial(function(batch_table(batch)), merge) for batch in run())
         for other in others:
             first.merge(other)
         return first

@@ -21,7 +21,7 @@ from typing import Any, Self
 from adaline.coding.numerals import FORMS, MISSING_WORDS, WORDS, Notation
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.file_options import FileOptions
-from adaline.sources.tables.files import escaped, is_compressed, open_compressed
+from adaline.sources.tables.files import escaped_wildcards, is_compressed, open_compressed
 from adaline.sources.tables.layout import (
     FIXED,
     HEAD,
@@ -373,7 +373,7 @@ class Dialect:
 
     def sql(self, files: Sequence[str]) -> str:
         """Return SQL that reads the files as one table."""
-        listed = ", ".join(text(escaped(name)) for name in files)
+        listed = ", ".join(text(escaped_wildcards(name)) for name in files)
         columns = ", ".join(f"{text(n)}: {text(kind)}" for n, kind in zip(self.layout.names, self.types, strict=True))
         read = (
             f"read_csv([{listed}], auto_detect=false, hive_partitioning=false, columns={{{columns}}}, {self.options}, "
@@ -452,8 +452,9 @@ def find_dialect(
     )
     infinities = tuple(word for word in ("inf", "-inf") if {word, f"+{word}"} & {*words})
     names = ", ".join(map(text, first.names))
+    name = text(escaped_wildcards(files[0]))
     found, times = query(
-        f"SELECT Columns, TimestampFormat FROM sniff_csv({text(escaped(files[0]))}, {options}, names=[{names}], "
+        f"SELECT Columns, TimestampFormat FROM sniff_csv({name}, {options}, names=[{names}], "
         f"nullstr=[{', '.join(map(text, words))}], "
         f"dateformat='%Y-%m-%d', sample_size={-1 if whole else SAMPLE})"
     )[0]
@@ -554,7 +555,7 @@ def arrow_kind(kind: Any) -> str:
 def check_layout(first: str, wanted: Layout, name: str, found: Layout) -> None:
     """Refuse a text file whose layout is not that of the first, or whose columns are not the same in the same order."""
     if found.names != wanted.names:
-        check_columns(first, dict.fromkeys(wanted.names, ""), name, dict.fromkeys(found.names, ""))
+        check_same_kinds(first, dict.fromkeys(wanted.names, ""), name, dict.fromkeys(found.names, ""))
         raise UnreadableTable(f"{name} has the columns of {first} in another order: write them in one order")
     if found != wanted:
         raise UnreadableTable(
@@ -562,7 +563,7 @@ def check_layout(first: str, wanted: Layout, name: str, found: Layout) -> None:
         )
 
 
-def check_columns(first: str, wanted: dict[str, str], name: str, found: dict[str, str]) -> None:
+def check_same_kinds(first: str, wanted: dict[str, str], name: str, found: dict[str, str]) -> None:
     """Refuse a file whose columns, names to kinds, are not those of the first."""
     remedy = (
         "open each file separately, or name the columns that all have in a query, such as SELECT a, b FROM '*.parquet'"
