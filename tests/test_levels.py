@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from tests.conftest import FEW, LAW, covering, quick_cases
+from tests.conftest import FEW, FEW_DEAR, LAW, ONE_OF, covering, quick_cases
 
 
 def test_a_cover_has_every_value_of_each_axis_and_is_small() -> None:
@@ -29,3 +29,9 @@ def test_a_quick_run_keeps_a_case_of_every_law_and_some_other_tests() -> None:
     assert 60 < sum(map(len, few)) < 240
     assert set().union(*few) == {0, 1, 2}
     assert quick_cases("test", 0) == set()
+
+
+def test_of_a_dear_test_fewer_cases_run() -> None:
+    cases = [(str(number),) for number in range(FEW_DEAR + 2 * ONE_OF)]
+    assert len(covering("a law", cases, FEW_DEAR)) == FEW_DEAR + 2
+    assert covering("a law", cases[:FEW_DEAR], FEW_DEAR) == set(range(FEW_DEAR))
