@@ -122,4 +122,4 @@ def _known_rows(
 
 
 def _classes(model: AnyModel) -> list[Any]:
-    return vars(model)["classes_"].tolist() if hasattr(model, "classes_") else []
+    return model.classes_.tolist() if hasattr(model, "classes_") else []
