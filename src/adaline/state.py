@@ -85,7 +85,7 @@ class FittedAttribute(ShownAttribute[T]):
         state = model._state
         if state is None:
             return MISSING
-        value = getattr(state, self.field)
+        value = getattr(state, self.field, MISSING)
         kind: Any = type(state)
         absent = value is None and not self.or_none and self.field in _learned_by_some(kind)
         return MISSING if absent else value

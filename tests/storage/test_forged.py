@@ -115,7 +115,7 @@ MISFITS: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("Ridge()", {SCALES: at(1, LARGEST_EXPONENT + 1)}, "exponents that are whole numbers in range"),
     ("Ridge()", {SCALES: lambda a: a[:-2]}, "mean_hi|mean_lo|exponent|scal"),
-    ("LMS()", {"_typical": np.ones(2)}, "theta of AdaptiveRule"),
+    ("LMS()", {"_typical": np.ones(2)}, "theta of AdaptiveRule|_typical of LMS"),
     ("LMS()", {"_flat": False, "coding_": 1}, "coding_ of LMS"),
     ("Perceptron()", {"_scan.good": np.ones((1, 6))}, "good of PerceptronRule"),
     ("Perceptron()", {"_scan.theta": np.ones((2, 5)), "_scan.good": np.ones((2, 5))}, "outputs|output for each class"),

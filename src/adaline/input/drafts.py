@@ -79,7 +79,7 @@ def _take_over(learned: dict[str, Any], before: dict[str, Any], now: dict[str, A
 
 def snapshot(model: M) -> M:
     """Return the model as it is now; what other threads learn meanwhile does not change it."""
-    return _with_state(model, model.__dict__)
+    return _with_state(model, model.__dict__.copy())
 
 
 def _with_state(model: M, state: dict[str, Any]) -> M:

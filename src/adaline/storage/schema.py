@@ -44,6 +44,7 @@ from adaline.fits.separation import Separation
 from adaline.fitted import AnyModel
 from adaline.inference.robust import RobustFit, StandardErrors
 from adaline.inference.sample import Counted
+from adaline.input.columns import columns_on, set_columns
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
 from adaline.scans import SCANS, AdaptiveRule, CoordinateRule, Scan, Schedule
@@ -55,7 +56,7 @@ from adaline.solvers.least_squares.fit import Fit
 from adaline.solvers.smooth.likelihood import FamilyFit, LikelihoodFit
 from adaline.sources.absorbed import Absorption
 from adaline.sources.standardized import Standard
-from adaline.state import attributes_of, without
+from adaline.state import attributes_of
 from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS, UNSUPERVISED
 from adaline.systems.families.adaptation import VARIANTS, Adaptation
@@ -297,7 +298,10 @@ def check_model(model: AnyModel) -> None:
     check_state(model, sizes)
     if not sizes["F"]:  # a constant alone, which no array can be given to
         return
-    trial = without(model, ("feature_names_in_", "_names", "_with_offset", "coding_"))  # none of these is in the row
+    trial = copy.copy(model)
+    set_columns(trial, columns_on(model)._replace(names=None, coding=None))  # the row has no names, levels or offset
+    for name in {"_names", "_with_offset"} & attributes_of(model).keys():
+        setattr(trial, name, None)
     bounded = isinstance(trial, GeneralizedLinear) and trial._loss().linked is not None  # the row may have no mean
     with np.errstate(all="ignore"):
         (trial._outputs if bounded else trial.predict)(np.zeros((1, sizes["F"])))
@@ -704,9 +708,7 @@ def _online(model: OnlineSystem, sizes: Sizes) -> None:
 
 
 def _online_classifier(model: OnlineClassifier, sizes: Sizes) -> None:
-    before = model._targets
-    model._take_classes(model.classes_)
-    _hold(repr(before) == repr(model._targets), "targets of the classes")
+    _hold(repr(model._with_classes(model.classes_)["targets"]) == repr(model._targets), "targets of the classes")
     if isinstance(model, OnlineLogistic):
         _online_logistic(model)
         return
@@ -716,7 +718,7 @@ def _online_classifier(model: OnlineClassifier, sizes: Sizes) -> None:
 
 
 def _online_logistic(model: OnlineLogistic) -> None:
-    expected = model._scan_of(1)
+    expected = model._scan_of(model._state, 1)
     scan = model._coordinates
     _hold(isinstance(scan, CoordinateRule), "the scan of the log loss")
     _same((scan.loss, scan.outputs), (expected.loss, expected.outputs), "loss and outputs")

@@ -18,6 +18,7 @@ from adaline.solvers.least_squares import descent
 from adaline.solvers.least_squares.choose import sums
 from adaline.sources import Source
 from adaline.systems.families.named import named_system
+from adaline.systems.families.online import OnlineSetup
 from adaline.systems.families.online_classifier import OnlineClassifier
 
 
@@ -106,7 +107,9 @@ class Adaline(OnlineClassifier):
         """2 / Trace[Rxx] of (5.20) on the last epoch, and on rows learned one at a time since; infinite for batch."""
         return self._scan.tally.bound
 
-    def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+    def _run(
+        self, setup: OnlineSetup, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
+    ) -> OnlineResult:
         if options.mixing is not None:
             return run_mixed(source, scan, options, options.mixing, measure_loss(Squared()), "LeastSquaresClassifier")
         if self.mode == "online":

@@ -16,6 +16,7 @@ from adaline.scans.schedules import Decay
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.systems.families.named import named_system
+from adaline.systems.families.online import OnlineSetup
 from adaline.systems.families.online_classifier import OnlineClassifier
 
 
@@ -108,8 +109,9 @@ class KeslerPerceptron(OnlineClassifier):
     def _class_targets(self, classes: int) -> Array:
         return np.arange(float(classes))[:, None]
 
-    def _rule_options(self) -> dict[str, Any]:
-        return {"classes": len(self.classes_)}
+    def _rule_options(self, setup: OnlineSetup) -> dict[str, Any]:
+        assert setup.classes is not None
+        return {"classes": len(setup.classes)}
 
     def _weights(self) -> Array:
         theta = self._scan.theta
@@ -118,10 +120,12 @@ class KeslerPerceptron(OnlineClassifier):
         first, second = copy_at_once(theta)
         return np.asarray(second - first)[None]
 
-    def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+    def _run(
+        self, setup: OnlineSetup, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
+    ) -> OnlineResult:
         if options.mixing is not None:
             return run_mixed(source, scan, options, options.mixing, measure_rivals, "LogisticRegression")
         bounded = self.init is None and self.schedule == "constant" and not source.weighted
         result = replace(run_corrections(source, scan, options, before), bounded=bounded)
-        known = type(self).__name__, self.classes_, self.standardize, self.fit_intercept
+        known = type(self).__name__, setup.classes, self.standardize, self.fit_intercept
         return explain_mistakes(source, scan, options, result, *known)

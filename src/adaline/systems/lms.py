@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from adaline.errors import InvalidData
 from adaline.estimator import MultiOutputMixin, RegressorMixin
 from adaline.fits.mixing import measure_loss, run_mixed
 from adaline.fits.online import OnlineResult, run_lms
-from adaline.input import Meter, by_blocks, set_columns, transaction
+from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import check_basis
 from adaline.input.coded import scored
 from adaline.input.open import open_rows
@@ -25,8 +25,9 @@ from adaline.scans.schedules import Decay
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.sources.views import in_memory
+from adaline.state import FittedAttribute
 from adaline.systems.families.named import named_system
-from adaline.systems.families.online import OnlineSystem
+from adaline.systems.families.online import OnlineSetup, OnlineState, OnlineSystem
 from adaline.wording import counted
 
 
@@ -106,6 +107,8 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     basis: Any = None
     mixing: int | None = None
 
+    _flat = FittedAttribute[bool]()
+
     @transaction
     def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Fit to rows X (n, D) and targets y (n,) or (n, K), or to a source, for up to `epochs` epochs.
@@ -114,10 +117,8 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         """
         meter = Meter(X)
         check_parameters(self)
-        goes_on = bool(self.warm_start) and hasattr(self, "_scan")
-        source = self._open(X, y, sample_weight, goes_on)
-        self._flat = source.flat
-        self._learn(source, meter, goes_on=goes_on)
+        source, setup = self._open(X, y, sample_weight, self._state if self.warm_start else None)
+        self._learn(replace(setup, flat=source.flat), source, meter)
         return self
 
     @transaction
@@ -125,32 +126,29 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         """Go over more rows once, in their order; rows in chunks give the same bits as all at once."""
         meter = Meter(X)
         check_parameters(self)
-        goes_on = hasattr(self, "_scan")
-        if goes_on:
+        if self._state is not None:
             check_basis(self)
-        source = self._open(X, y, sample_weight, goes_on)
-        self._flat = self._flat if goes_on else source.flat
-        self._learn(source, meter, goes_on=goes_on, once=True)
+        source, setup = self._open(X, y, sample_weight, self._state)
+        self._learn(setup, source, meter, once=True)
         return self
 
     def learn_one(self, x: RowLike, y: TargetLike) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; y a number, or an array of K."""
         try:
-            if self._scan._native.take(x, y):  # at once, from the second row on
+            if self._state.scan._native.take(x, y):  # type: ignore[union-attr]  # at once, from the second row on
                 return self
         except AttributeError:  # there is no scan, or no native one yet
             pass
         with lock_of(self):
-            if not hasattr(self, "_scan"):
-                self._begin(x, int(np.size(y)))
-                self._flat = np.ndim(y) == 0
+            if self._state is None:
+                self._begin(x, int(np.size(y)), flat=np.ndim(y) == 0)
             self._learn_row(x, self._target(y))
         return self
 
     def predict_one(self, x: RowLike) -> TargetLike:
         """Return the prediction for one row: a number, or an array of K."""
         state, z = self._still_outputs(x)
-        return float(z[0]) if state["_flat"] else z
+        return float(z[0]) if state.flat else z
 
     def score(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> float:
         """Return R^2 for rows X (n, D) and y, or for a source."""
@@ -179,20 +177,25 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         """2 / Trace[Rxx] of (5.20) on the last epoch, and on rows learned one at a time since."""
         return self._scan.tally.bound
 
-    def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+    def _run(
+        self, setup: OnlineSetup, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
+    ) -> OnlineResult:
         if options.mixing is not None:
             return run_mixed(source, scan, options, options.mixing, measure_loss(Squared()), "LinearRegression")
         return run_lms(source, scan, options, self.rate, self.schedule)
 
-    def _open(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, goes_on: bool) -> Source:
-        """Return the rows as a source; refuse another number of targets than the model was begun with."""
-        opened = open_rows(self, X, y, sample_weight, reset=not goes_on)
-        set_columns(self, opened.columns)
+    def _open(
+        self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, before: OnlineState | None
+    ) -> tuple[Source, OnlineSetup]:
+        """Return the rows and what learning begins with; refuse another number of targets than the state before has."""
+        opened = open_rows(self, X, y, sample_weight, reset=before is None)
         source = in_memory(opened.source)
-        targets = source.shape.targets
-        if goes_on and targets != len(self._scan.theta):
-            raise InvalidData(f"y has {counted(targets, 'target')}, but LMS was fitted to {len(self._scan.theta)}")
-        return source
+        if before is None:
+            return source, self._setup(source, opened.columns, flat=source.flat)
+        if source.shape.targets != len(before.scan.theta):
+            given = counted(source.shape.targets, "target")
+            raise InvalidData(f"y has {given}, but LMS was fitted to {len(before.scan.theta)}")
+        return source, before
 
     def _target(self, y: TargetsLike) -> Any:
         """Return one row's target as a number, or as K numbers; refuse what is not finite."""

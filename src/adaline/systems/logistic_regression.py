@@ -50,9 +50,10 @@ from adaline.inference.likelihood import (
 )
 from adaline.inference.profile import check_profile, profile_ends
 from adaline.inference.sandwich import all_with_errors
-from adaline.input import Meter, by_blocks, set_columns, transaction
-from adaline.input.basis import columns_of, width_of
+from adaline.input import Meter, by_blocks, transaction
+from adaline.input.basis import columns_of
 from adaline.input.class_weights import ClassifiedRows, class_weights, open_classes
+from adaline.input.columns import InputColumns, SystemState
 from adaline.input.first_pass import class_weights_of
 from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, read_finite
@@ -80,7 +81,7 @@ from adaline.parameters import (
     one_of,
 )
 from adaline.penalties import RidgePenalty
-from adaline.results import Status, combine_certificates, without_constants
+from adaline.results import Certificate, Status, combine_certificates, without_constants
 from adaline.scans.base import first_theta
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.choose import SmoothSolver
@@ -89,6 +90,7 @@ from adaline.solvers.smooth.problem import Problem, build_problem, column_spread
 from adaline.sources import Source
 from adaline.sources.base import InMemory
 from adaline.sources.views import Fold, in_memory, recoded
+from adaline.state import FittedAttribute
 from adaline.sums import Spread
 from adaline.systems import online_alias
 from adaline.systems.families.decisions import (
@@ -107,6 +109,40 @@ from adaline.systems.families.weights import finite_outputs, split_theta, theta_
 ClassScheme = Literal["softmax", "one-vs-rest", "one-vs-one"]
 LogisticSolver = Literal[SmoothSolver, "online"]
 MOST_PAIRED = 10  # folds up to which paths are found without every two of them: a machine for each pair
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogisticState(SystemState):
+    """What a fit of the likelihood of labels has learned.
+
+    Parameters
+    ----------
+    classes : the labels.
+    coef, intercept : (1, D) and (1,) of two classes, else a row for each machine.
+    certificate : how good the solution is.
+    history, n_iter : the objective after each step, and their number.
+    rows_seen : number of rows.
+    penalty, path : the penalties used, and the errors that chose them.
+    separation : what separates the classes, or None.
+    aliased, dependencies : of the columns, as `LinearRegression` says.
+    fits : what inference needs, one for each machine.
+    typical : (D,) means of the columns.
+    """
+
+    classes: Labels
+    coef: Array
+    intercept: Array
+    certificate: Certificate
+    history: list[float]
+    n_iter: int
+    rows_seen: int
+    penalty: float | Array
+    separation: Separation | None
+    aliased: NDArray[np.object_]
+    dependencies: list[str]
+    fits: list[LikelihoodFit]
+    typical: Array | None
+    path: Any = None
 
 
 @named_system
@@ -211,6 +247,22 @@ class LogisticRegression(NearFits, LinearClassifier):
     average: Annotated[bool, FLAG] = False
     basis: Annotated[Any, BASIS] = None
 
+    learns = LogisticState
+    classes_ = FittedAttribute[Labels]()
+    coef_ = FittedAttribute[Array]()
+    intercept_ = FittedAttribute[Array]()
+    certificate_ = FittedAttribute[Certificate]()
+    history_ = FittedAttribute[list[float]]()
+    n_iter_ = FittedAttribute[int]()
+    rows_seen_ = FittedAttribute[int]()
+    penalty_ = FittedAttribute[float | Array]()
+    separation_ = FittedAttribute[Separation | None]()
+    aliased_ = FittedAttribute[NDArray[np.object_]]()
+    dependencies_ = FittedAttribute[list[str]]()
+    path_ = FittedAttribute[Any]()
+    _fits = FittedAttribute[list[LikelihoodFit]]()
+    _typical = FittedAttribute[Array | None]()
+
     partial_fit, learn_one, predict_one = online_alias.partial_fit, online_alias.learn_one, online_alias.predict_one
     set_params, __getattr__, __getstate__ = (
         online_alias.set_params,
@@ -314,17 +366,16 @@ class LogisticRegression(NearFits, LinearClassifier):
             return self
         meter = Meter(X)
         check_parameters(self)
-        before = theta_of(self) if self.warm_start and hasattr(self, "coef_") else None
+        before = theta_of(self) if self.warm_start and self._state is not None else None
         given = open_labelled(self, X, y, sample_weight, reset=True)
-        set_columns(self, given.columns)
         rows = open_classes(given, self.class_weight, hold=self.penalty not in (0, "auto"))
         if model is not None and not (rows.counts > 0).all():
             return None
         present = self._present(rows)
-        machines = self._fit_machines(rows, present, before, model, path)
+        machines = self._fit_machines(rows, given.columns.width, present, before, model, path)
         if rows.columns is not None:  # the rows that were held are let go: vectors of all columns come next
             rows = replace(rows, source=given.encoded(rows.classes))
-        self._take(machines, rows, present, meter)
+        self._state = self._learned(machines, rows, given.columns, present, meter)
         self._warn()
         return self
 
@@ -610,12 +661,13 @@ class LogisticRegression(NearFits, LinearClassifier):
     def _fit_machines(
         self,
         rows: ClassifiedRows,
+        width: int,
         present: NDArray[np.bool_],
         before: Array | None,
         model: Self | None,
         path: PenaltyPath | None,
     ) -> list[LikelihoodMachine]:
-        """Return the fitted machines: one, or K coupled ones, or one for each class or pair."""
+        """Return the fitted machines, of `width` columns: one, or K coupled ones, or one for each class or pair."""
         k = len(rows.counts)
         if before is not None and len(before) == k:
             before = before[present]
@@ -624,17 +676,17 @@ class LogisticRegression(NearFits, LinearClassifier):
         if self.firth and k > 2 and self.scheme == "softmax":
             raise InvalidParameter(f"firth=True is for two classes, there are {k}: use scheme='one-vs-rest'")
         if k == 2 or self.scheme == "softmax":
-            init = self._first(before, 1 if k == 2 else len(rows.counts))
+            init = self._first(before, width, 1 if k == 2 else len(rows.counts))
             near, separated = _near(model, rows, present, 1)[0], None
             if model is not None and _is_alike(model, rows, present, 1):
                 separated = model.separation_
                 init = init if separated is None else model._fits[0].solution.theta
-            return [self._fit_machine(rows, k == 2, init, near, path, separated)]
+            return [self._fit_machine(rows, width, k == 2, init, near, path, separated)]
         coded = (np.eye if self.scheme == "one-vs-rest" else one_against_one)(len(rows.counts))
-        init, near_each = self._first(before, len(coded)), _near(model, rows, present, len(coded))
+        init, near_each = self._first(before, width, len(coded)), _near(model, rows, present, len(coded))
         return [
             self._fit_machine(
-                _two_classes(rows, targets), True, None if init is None else init[i : i + 1], near_each[i], None
+                _two_classes(rows, targets), width, True, None if init is None else init[i : i + 1], near_each[i], None
             )
             for i, targets in enumerate(coded)
         ]
@@ -642,6 +694,7 @@ class LogisticRegression(NearFits, LinearClassifier):
     def _fit_machine(
         self,
         rows: ClassifiedRows,
+        width: int,
         two: bool,
         init: Array | None,
         near: Near | None,
@@ -671,7 +724,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         fitted = minimise(problem.penalised_by(penalty), constants, options)
         fit = likelihood_of(fitted, options, constants.loss)
         if rows.columns is not None:
-            fit = fit.in_columns(rows.columns, width_of(self))
+            fit = fit.in_columns(rows.columns, width)
         return LikelihoodMachine(fit, fitted.history, fitted.separation, path)
 
     def _opened(self, rows: ClassifiedRows, two: bool) -> tuple[Problem, Constants]:
@@ -689,44 +742,57 @@ class LogisticRegression(NearFits, LinearClassifier):
             return np.ones(len(spread.mean))
         return spread.deviation if self.fit_intercept else spread.root
 
-    def _first(self, before: Array | None, machines: int) -> Array | None:
-        fits = before is not None and before.shape == (machines, 1 + width_of(self))  # columns may have changed
+    def _first(self, before: Array | None, width: int, machines: int) -> Array | None:
+        fits = before is not None and before.shape == (machines, 1 + width)  # columns may have changed
         given = before if fits else self.init
-        return None if given is None else first_theta(Shape(width_of(self), machines), given)
+        return None if given is None else first_theta(Shape(width, machines), given)
 
-    def _take(
-        self, machines: list[LikelihoodMachine], rows: ClassifiedRows, present: NDArray[np.bool_], meter: Meter
-    ) -> None:
-        """Set the solution; classes that have no rows score minus infinity."""
+    def _learned(
+        self,
+        machines: list[LikelihoodMachine],
+        rows: ClassifiedRows,
+        columns: InputColumns,
+        present: NDArray[np.bool_],
+        meter: Meter,
+    ) -> LogisticState:
+        """Return what was learned; classes that have no rows score minus infinity."""
         theta = np.concatenate([machine.fit.solution.theta for machine in machines])
         if not present.all():
             every = np.zeros((len(present), theta.shape[1]))
             every[:, 0] = np.where(present, 0.0, -np.inf)
             every[present] = theta
             theta = every
-        self.classes_, self._typical, self.rows_seen_ = rows.classes, rows.spread.mean, rows.source.n_rows
+        typical = rows.spread.mean
         if rows.columns is not None:
-            self._typical = np.zeros(width_of(self))
-            self._typical[rows.columns] = rows.spread.mean
-        self.coef_, self.intercept_ = split_theta(theta, False, rows.source.empty_on_device())
-        self._fits = [machine.fit for machine in machines]
-        columns = named([fit.dependence for fit in self._fits], columns_of(self))
-        proof = combine_certificates([fit.solution.certificate for fit in self._fits])
-        self.aliased_, self.dependencies_ = np.array(columns.aliased, dtype=object), columns.combinations
-        self.certificate_ = meter.on(without_constants(proof, columns.constant), rows.source)
-        self.separation_ = next((one.separation for one in machines if one.separation is not None), None)
-        self.history_ = machines[0].history if len(machines) == 1 else [h for one in machines for h in one.history]
-        self.n_iter_ = max(len(machine.history) for machine in machines)
+            typical = np.zeros(columns.width)
+            typical[rows.columns] = rows.spread.mean
+        coef, intercept = split_theta(theta, False, rows.source.empty_on_device())
+        fits = [machine.fit for machine in machines]
+        known = named([fit.dependence for fit in fits], columns.coefficient_names())
+        proof = combine_certificates([fit.solution.certificate for fit in fits])
         penalties = [self.penalty if one.path is None else one.path.best for one in machines]
-        self.penalty_ = float(penalties[0]) if len(penalties) == 1 else np.array(penalties, dtype=float)
         paths = [
             {"penalties": one.path.penalties, "values": one.path.values, "errors": one.path.errors}
             for one in machines
             if one.path is not None
         ]
-        self.__dict__.pop("path_", None)
-        if paths:
-            self.path_ = paths[0] if len(paths) == 1 else paths
+        return LogisticState(
+            columns=columns,
+            classes=rows.classes,
+            coef=coef,
+            intercept=intercept,
+            certificate=meter.on(without_constants(proof, known.constant), rows.source),
+            history=machines[0].history if len(machines) == 1 else [h for one in machines for h in one.history],
+            n_iter=max(len(machine.history) for machine in machines),
+            rows_seen=rows.source.n_rows,
+            penalty=float(penalties[0]) if len(penalties) == 1 else np.array(penalties, dtype=float),
+            separation=next((one.separation for one in machines if one.separation is not None), None),
+            aliased=np.array(known.aliased, dtype=object),
+            dependencies=known.combinations,
+            fits=fits,
+            typical=typical,
+            path=None if not paths else paths[0] if len(paths) == 1 else paths,
+        )
 
     def _warn(self) -> None:
         if self.separation_ is not None:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 from adaline.arrays import LabelsLike, RowLike, RowsLike, TargetLike, TargetsLike, WeightsLike
 from adaline.construction import check_parameters
 from adaline.errors import DeprecatedWarning, InvalidParameter, warn
-from adaline.estimator import LEFT_BY_SCIKIT_LEARN, BaseEstimator, available_if
+from adaline.estimator import BaseEstimator, available_if
 from adaline.fitted import AnyModel, check_is_fitted
 from adaline.input import transaction
 from adaline.locks import lock_of
+from adaline.systems.families.online import OnlineState
 
 if TYPE_CHECKING:
     from adaline.systems.online_logistic import OnlineLogistic
@@ -58,10 +59,9 @@ def is_renamed(parameters: dict[str, Any], state: dict[str, Any]) -> bool:
 
 def with_present_name(model: AnyModel) -> AnyModel:
     """Return the `OnlineLogistic` that a `LogisticRegression` stands for where it learns online, else itself."""
-    parameters = model.get_params(deep=False)
-    if not is_renamed(parameters, model.__dict__):
+    if not (isinstance(model._state, OnlineState) or (is_online(model) and model._state is None)):
         return model
-    settings_of(parameters)
+    settings_of(model.get_params(deep=False))
     return as_online(model)
 
 
@@ -69,16 +69,10 @@ def as_online(model: AnyModel) -> OnlineLogistic:
     """Return an `OnlineLogistic` of the settings of a model, with what it has learned online: both share it."""
     from adaline.systems.online_logistic import OnlineLogistic
 
-    online, state, own = object.__new__(OnlineLogistic), vars(model), OnlineLogistic._get_param_names()
-    learned = state.keys() - model._get_param_names() if "_scan" in state else set()
-    online.__dict__ = {name: value for name, value in state.items() if name in own or name in learned}
+    own = OnlineLogistic._get_param_names()
+    online = OnlineLogistic(**{name: value for name, value in model.get_params(deep=False).items() if name in own})
+    online._state = model._state if isinstance(model._state, OnlineState) else None
     return online
-
-
-def _without_learned(model: AnyModel) -> dict[str, Any]:
-    """Return the parameters of a model, and what scikit-learn has set, by name."""
-    kept = {*model._get_param_names(), *LEFT_BY_SCIKIT_LEARN}
-    return {name: value for name, value in vars(model).items() if name in kept}
 
 
 def fitted_online(model: AnyModel, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> bool:
@@ -86,22 +80,18 @@ def fitted_online(model: AnyModel, X: RowsLike, y: TargetsLike, sample_weight: W
     if is_online(model):
         _hand_over(model, "fit", X, y, sample_weight)
         return True
-    if "_scan" in vars(model):
-        online = as_online(model)
-        model.__dict__ = _without_learned(model) | {"coef_": online.coef_, "intercept_": online.intercept_}
     return False
 
 
 def _hand_over(model: AnyModel, verb: str, *rows: Any) -> None:
     """Let `OnlineLogistic` learn, and keep what it has learned; say at the first time that this is deprecated."""
-    begun = "_scan" in vars(model)
-    if not begun or vars(model)["_scan"].settings_may_differ:
+    begun = isinstance(model._state, OnlineState)
+    if not begun or model._state.scan.settings_may_differ:
         check_parameters(model)
         settings_of(model.get_params(deep=False))
     online = as_online(model)
     getattr(online, verb)(*rows)
-    own = online._get_param_names()
-    model.__dict__ = _without_learned(model) | {name: one for name, one in vars(online).items() if name not in own}
+    model._state = online._state
     if not begun:
         warn(
             "solver='online' of LogisticRegression is deprecated, and the next release removes it: use OnlineLogistic, "
@@ -127,9 +117,9 @@ def partial_fit(
 def learn_one(self: Any, x: RowLike, y: TargetLike, classes: LabelsLike = None) -> Any:
     """Deprecated: see `OnlineLogistic.learn_one`."""
     try:
-        if self.class_weight is None and vars(self)["_scan"]._native.take(x, y):  # at once, from the second row on
+        if self.class_weight is None and self._state.scan._native.take(x, y):  # at once, from the second row on
             return self
-    except (AttributeError, KeyError):  # there is no scan, or no native one yet
+    except AttributeError:  # there is no scan, or no native one yet
         pass
     with lock_of(self):
         _hand_over(self, "learn_one", x, y, classes)
@@ -139,21 +129,21 @@ def learn_one(self: Any, x: RowLike, y: TargetLike, classes: LabelsLike = None) 
 @available_if(is_online)
 def predict_one(self: Any, x: RowLike) -> TargetLike:
     """Deprecated: see `OnlineLogistic.predict_one`."""
-    check_is_fitted(self, "_scan")
+    check_is_fitted(self)
     return as_online(self).predict_one(x)
 
 
 def set_params(self: Any, **params: Any) -> Any:
     """Set parameters by name, also those of parameters, as `name__inner`."""
     BaseEstimator.set_params(self, **params)
-    if "_scan" in vars(self):
-        vars(self)["_scan"].doubt_settings()
+    if isinstance(self._state, OnlineState):
+        self._state.scan.doubt_settings()
     return self
 
 
 def shown_attribute(self: Any, name: str) -> Any:
     """Return an attribute that `OnlineLogistic` makes of its scan."""
-    if "_scan" in vars(self):
+    if isinstance(self._state, OnlineState):
         if name in SHOWN:
             return getattr(as_online(self), name)
         if name == "_fits":
@@ -166,5 +156,7 @@ def shown_attribute(self: Any, name: str) -> Any:
 def copied_state(self: Any) -> dict[str, Any]:
     """Return the attributes of a copy."""
     with lock_of(self):
-        state = BaseEstimator.__getstate__(self)
-        return state | as_online(self).__getstate__() if "_scan" in state else state
+        attributes = BaseEstimator.__getstate__(self)
+        if not isinstance(self._state, OnlineState):
+            return attributes
+        return attributes | {"_state": as_online(self).__getstate__()["_state"]}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 import numpy as np
@@ -28,10 +27,11 @@ from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, warn
 from adaline.fits.online import OnlineResult, refuse_changes, run_epochs, scan_certificate
 from adaline.fitted import check_is_fitted
-from adaline.input import Meter, by_blocks, set_columns, transaction
-from adaline.input.basis import basis_of, basis_of_row, columns_of, given_columns, width_of
-from adaline.input.columns import InputColumns, columns_if_any, columns_on
+from adaline.input import Meter, by_blocks, transaction
+from adaline.input.basis import basis_of, basis_of_row, columns_of, given_columns
+from adaline.input.columns import InputColumns, columns_on
 from adaline.input.drafts import snapshot
+from adaline.input.labels import Labels
 from adaline.input.open import LabelledRows, read_finite, refuse_overflow
 from adaline.locks import lock_of
 from adaline.losses import Logistic
@@ -49,7 +49,18 @@ from adaline.systems.families.decisions import (
     shares,
 )
 from adaline.systems.families.named import named_system
-from adaline.systems.families.online import by_name, coded_row, number_in, refuse_row, row_of_array, row_of_dict
+from adaline.systems.families.online import (
+    FittedScan,
+    OnlineSetup,
+    OnlineState,
+    by_name,
+    coded_row,
+    learned_by,
+    number_in,
+    refuse_row,
+    row_of_array,
+    row_of_dict,
+)
 from adaline.systems.families.online_classifier import OnlineClassifier, classes_of_first, signed, weights_of_classes
 from adaline.systems.families.weights import finite_outputs
 
@@ -151,15 +162,15 @@ class OnlineLogistic(OnlineClassifier):
         (['user=a', 'user=b', 'ad=c'], True)
         """
         try:
-            if self.class_weight is None and self._scan._native.take(x, y):  # at once, from the second row on
-                return self
+            if self.class_weight is None and self._state.scan._native.take(x, y):  # type: ignore[union-attr]
+                return self  # at once, from the second row on
         except AttributeError:  # there is no scan, or no native one yet
             pass
         with lock_of(self):
-            if "_scan" not in self.__dict__:
+            if self._state is None:
                 self._begin_with(x, y, classes)
             else:
-                self._follow_settings(self._scan)
+                self._follow_settings(self._state, self._state.scan)
                 self._learn_from(x, y)
         return self
 
@@ -214,12 +225,13 @@ class OnlineLogistic(OnlineClassifier):
         """Whether one likelihood has an output for each of so many classes."""
         return classes > 2 and self.scheme == "softmax"
 
-    def _start(self, shape: Shape, sparse: bool = False) -> CoordinateRule:
-        return self._scan_of(shape.features, self.init)
+    def _start(self, setup: OnlineSetup, shape: Shape, sparse: bool = False) -> CoordinateRule:
+        return self._scan_of(setup, shape.features, self.init)
 
-    def _scan_of(self, columns: int, init: Any = None) -> CoordinateRule:
+    def _scan_of(self, setup: OnlineSetup, columns: int, init: Any = None) -> CoordinateRule:
         """Return the scan of these parameters before its first row."""
-        k = len(self.classes_)
+        assert setup.classes is not None
+        k = len(setup.classes)
         return CoordinateRule.start(
             Shape(columns, 1 if self._coupled(k) or k == 2 else k),
             loss="softmax" if self._coupled(k) else "logistic",
@@ -231,14 +243,9 @@ class OnlineLogistic(OnlineClassifier):
             average=bool(self.average),
         )
 
-    def _follow_settings(self, scan: Scan) -> None:
-        if scan.settings_may_differ:
-            check_parameters(self)
-            self._go_on(scan)
-
-    def _go_on(self, scan: Scan) -> None:
+    def _go_on(self, setup: OnlineSetup, scan: Scan) -> None:
         """Let a scan under way continue; refuse parameters that it was not begun with."""
-        changed = scan.follow(self._scan_of(1))
+        changed = scan.follow(self._scan_of(setup, 1))
         refuse_changes(["scheme" if name == "loss" else name for name in changed], type(self).__name__)
 
     def _first_result(self, scan: Scan) -> OnlineResult:
@@ -246,25 +253,25 @@ class OnlineLogistic(OnlineClassifier):
 
     # -- learning from many rows -------------------------------------------------------------------------------------
 
-    def _with_targets(self, given: LabelledRows, balance: bool) -> Source:
+    def _setup(self, source: Source, columns: InputColumns, **known: Any) -> OnlineSetup:
+        return OnlineSetup(columns=columns, standard=None, names=_plain_names(columns), typical=None, **known)
+
+    def _with_targets(self, given: LabelledRows, classes: Labels, balance: bool) -> Source:
         """Return the rows with the targets of the machines, weighted by class; a single pass holds none in memory."""
-        source = given.encoded(self.classes_)
+        source = given.encoded(classes)
         if (balance and self.epochs > 1) or isinstance(self.class_weight, str):
             source = in_memory(source)
-        weights = weights_of_classes(self.class_weight, self.classes_, source if balance else None)
-        return recoded(source, self._class_targets(len(self.classes_)), weights)
+        weights = weights_of_classes(self.class_weight, classes, source if balance else None)
+        return recoded(source, self._class_targets(len(classes)), weights)
 
-    def _learn(self, source: Source, meter: Meter, *, goes_on: bool, once: bool = False) -> None:
+    def _learn(self, setup: OnlineSetup, source: Source, meter: Meter, *, once: bool = False) -> None:
         title, epochs = type(self).__name__, 1 if once else int(self.epochs)
         source.refuse_parts()
-        if not goes_on:
-            self._names, self._standard, self._typical = self._plain_names(), None, None
-        with self._fitted().continued() if goes_on else nullcontext(self._unfitted(source)) as before:
+        goes_on = isinstance(setup, OnlineState)
+        with self._continued(setup, source) as before:
             scan = before.scan
-            if goes_on:
-                self._go_on(scan)
-                if not once:
-                    scan.begin(again=True)
+            if goes_on and not once:
+                scan.begin(again=True)
             seen = scan.numbers[TALLIED] if goes_on and once else 0.0
             result = run_epochs(source, scan, EpochOptions(epochs, title=title))
             scan.numbers[TALLIED] += seen
@@ -272,31 +279,25 @@ class OnlineLogistic(OnlineClassifier):
             proof = meter.on(_certificate(diverged, len(result.history)), source)
             after = before.joined(result, proof, source.count_rows())
             after.scan.doubt_settings()  # another thread may have set them meanwhile
-            self.__dict__.update(_scan=after.scan, _result=after.result)
+            self._state = learned_by(setup, after)
         if diverged:
             warn(f"{title}: a row's loss is not finite, and no row was learned after it", AdalineWarning)
-
-    def _plain_names(self) -> dict[str, int] | None:
-        """Return the columns by name where they are numbers as they are given, neither coded nor of a basis."""
-        columns = columns_if_any(self)
-        if columns is None or columns.names is None or columns.coding is not None or columns.basis is not None:
-            return None
-        return {name: j for j, name in enumerate(columns.names)}
 
     # -- one row at a time -------------------------------------------------------------------------------------------
 
     @transaction
-    def _begin_with(self, x: AnyArray, y: TargetsLike, classes: LabelsLike) -> None:  # type: ignore[override]
+    def _begin_with(self, x: AnyArray, y: TargetsLike, classes: LabelsLike) -> OnlineState:
         """Start a new model with its first row and label, and learn from them."""
         check_parameters(self)
-        self._take_classes(classes_of_first(y, classes, type(self).__name__))
+        known = self._with_classes(classes_of_first(y, classes, type(self).__name__))
         x = by_name(x)
         grows = isinstance(x, Mapping) and self.basis is None
-        set_columns(self, InputColumns(0) if grows else self._columns_of_row(x))
-        scan = self._scan_of(width_of(self), self.init)
-        self._scan, self._result = scan, self._first_result(scan)
-        self._names, self._standard, self._typical = {} if grows else None, None, None
+        columns = InputColumns(0) if grows else self._columns_of_row(x)
+        setup = OnlineSetup(columns=columns, standard=None, names={} if grows else None, typical=None, **known)
+        scan = self._scan_of(setup, columns.width, self.init)
+        self._state = learned_by(setup, FittedScan(scan, self._first_result(scan)))
         self._learn_from(x, y)
+        return self._state
 
     def _columns_of_row(self, x: AnyArray) -> InputColumns:
         """Return the columns of a first row, an array or a dict, with the basis over them."""
@@ -309,7 +310,9 @@ class OnlineLogistic(OnlineClassifier):
 
     def _learn_from(self, x: AnyArray, y: TargetsLike) -> None:
         """Learn from one row and its label, in place; columns that are new come in one assignment."""
-        scan, names, basis = self._coordinates, self._names, basis_of(self)
+        state = self._state
+        assert state is not None
+        scan, names, basis = self._coordinates, state.names, state.columns.basis
         if names is not None:
             x = by_name(x)
         target = np.array(self._target(y), dtype=np.float64, ndmin=2)
@@ -322,10 +325,9 @@ class OnlineLogistic(OnlineClassifier):
         row = csr_array((values, at, [0, len(at)]), shape=(1, scan.features))
         scan.run(Block(row, target, weight))
         if basis is None:
-            scan.read_rows_by(names, self._targets)
-        if scan is not self._scan:
-            columns = InputColumns(scan.features)  # their names are made of `_names` when they are asked for
-            self.__dict__ = {**self.__dict__, "_scan": scan, "_columns": columns}
+            scan.read_rows_by(names, state.targets)
+        if scan is not state.scan:  # the names of the columns are made of `names` when they are asked for
+            self._state = replace(state, scan=scan, columns=InputColumns(scan.features))
 
     def _row_outputs(self, x: AnyArray) -> Array:
         check_is_fitted(self, "_scan")
@@ -392,17 +394,25 @@ class OnlineLogistic(OnlineClassifier):
 
     def __getattr__(self, name: str) -> Any:
         """Return `feature_names_in_` of a model whose rows are dicts: it is made when it is asked for."""
-        names = self.__dict__.get("_names")
-        if name == "feature_names_in_" and names:
-            return np.array(list(names)[: self.n_features_in_], dtype=object)
+        state = self._state
+        if name == "feature_names_in_" and state is not None and state.names:
+            return np.array(list(state.names)[: state.columns.count], dtype=object)
         return object.__getattribute__(self, name)  # which says what is missing
 
     def __getstate__(self) -> dict[str, Any]:
         with lock_of(self):
-            state = super().__getstate__()
-            if state.get("_names") is not None:
-                state["_names"] = state["_names"].copy()
-            return state
+            attributes = super().__getstate__()
+            state = attributes.get("_state")
+            if state is not None and state.names is not None:
+                attributes["_state"] = replace(state, names=state.names.copy())
+            return attributes
+
+
+def _plain_names(columns: InputColumns) -> dict[str, int] | None:
+    """Return the columns by name where they are numbers as they are given, neither coded nor of a basis."""
+    if columns.names is None or columns.coding is not None or columns.basis is not None:
+        return None
+    return {name: j for j, name in enumerate(columns.names)}
 
 
 def _with_columns(scan: CoordinateRule, names: dict[str, int], x: Mapping[Any, Any]) -> CoordinateRule:

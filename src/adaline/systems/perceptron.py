@@ -19,6 +19,7 @@ from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.sums import WrongRows
 from adaline.systems.families.named import named_system
+from adaline.systems.families.online import OnlineSetup
 from adaline.systems.families.online_classifier import OnlineClassifier
 
 
@@ -141,7 +142,9 @@ class Perceptron(OnlineClassifier):
             return math.inf
         return len(self._scan.theta) * (radius / margin) ** 2
 
-    def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+    def _run(
+        self, setup: OnlineSetup, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
+    ) -> OnlineResult:
         if options.mixing is not None:
             return run_mixed(source, scan, options, options.mixing, measure_mistakes, "LogisticRegression")
         if self.mode == "online":
@@ -149,7 +152,7 @@ class Perceptron(OnlineClassifier):
             result = replace(run_corrections(source, scan, options, before), bounded=bounded)
         else:
             result = self._correct_batches(source, scan, options, before)
-        known = type(self).__name__, self.classes_, self.standardize, self.fit_intercept
+        known = type(self).__name__, setup.classes, self.standardize, self.fit_intercept
         return explain_mistakes(source, scan, options, result, *known)
 
     def _correct_batches(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:

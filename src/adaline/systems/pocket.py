@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from adaline.arrays import Array, LabelsLike, RowLike, TargetLike, copy_at_once
 from adaline.fits.online import OnlineResult, scan_certificate
 from adaline.fits.separation import convergence_outlook
+from adaline.input.labels import Labels
 from adaline.locks import lock_of
 from adaline.parameters import POSITIVE, ClassWeight
 from adaline.results import Status
@@ -18,6 +19,7 @@ from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.sources.array import ArraySource
 from adaline.systems.families.named import named_system
+from adaline.systems.families.online import OnlineSetup, let_scan_read_rows
 from adaline.systems.families.online_classifier import OnlineClassifier
 
 FEWEST = "these are the fewest errors found, which need not be the fewest there are: "
@@ -111,18 +113,19 @@ class Pocket(OnlineClassifier):
     def learn_one(self, x: RowLike, y: TargetLike, classes: LabelsLike = None) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; the pocket goes by streaks."""
         with lock_of(self):
-            scan = getattr(self, "_scan", None) or self._begin_with(x, y, classes)
-            core, best = scan._native, self._best()
+            state = self._state or self._begin_with(x, y, classes)
+            scan, best = state.scan, self._best()
+            core = scan._native
             pocket = (best.theta, best.record, best.streak)  # by the longest streak, where errors are not counted
             if not (
                 core is not None and best.errors is None and self.class_weight is None and core.take_into(x, y, *pocket)
             ):
                 row, t, weight = self._weighted_row(x, y)
-                self._follow_settings(scan)
+                self._follow_settings(state, scan)
                 scan = scan.copy()  # other threads may read it while it runs
                 best, _ = stream_pocket(ArraySource(row[None, :], t, weight), scan, self._best())
-                self._scan, self._result = scan, replace(self._result, pocket=best)
-                self._let_scan_read_rows(scan)
+                self._state = replace(state, scan=scan, result=replace(state.result, pocket=best))
+                let_scan_read_rows(state, scan)
         return self
 
     def _best(self) -> BestWeights:
@@ -137,7 +140,9 @@ class Pocket(OnlineClassifier):
     def _first_result(self, scan: Scan) -> OnlineResult:
         return replace(super()._first_result(scan), pocket=BestWeights.first(scan.theta))
 
-    def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+    def _run(
+        self, setup: OnlineSetup, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
+    ) -> OnlineResult:
         assert before.pocket is not None
         if options.draw is None:
             best, missed = stream_pocket(source, scan, before.pocket)
@@ -147,12 +152,12 @@ class Pocket(OnlineClassifier):
         status = Status.SOLVED if errors <= options.tol * source.n_rows else Status.NOT_CONVERGED
         proof = scan_certificate(status, errors, "pocket with ratchet", gap=errors)
         if status is not Status.SOLVED:
-            proof = replace(proof, advice=self._advice(source, scan))
+            proof = replace(proof, advice=self._advice(source, setup.classes, scan))
         return OnlineResult(history, proof, pocket=best)
 
-    def _advice(self, source: Source, scan: Scan) -> str:
+    def _advice(self, source: Source, classes: Labels | None, scan: Scan) -> str:
         """Return what to do about the errors that are left."""
-        found = convergence_outlook(source, self.classes_, scan)
+        found = convergence_outlook(source, classes, scan)
         more = "raise epochs" if self.standardize else "set standardize=True, or raise epochs"
         further = f"{more} to look further"
         if found.separable is None:

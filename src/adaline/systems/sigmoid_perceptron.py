@@ -24,6 +24,7 @@ from adaline.solvers.smooth.majorize import Errors, bound_curvature, majorize
 from adaline.sources import Source
 from adaline.sums import Objective, Point, View
 from adaline.systems.families.named import named_system
+from adaline.systems.families.online import OnlineSetup
 from adaline.systems.families.online_classifier import OnlineClassifier, signed
 
 NO_SPREAD = (
@@ -141,10 +142,12 @@ class SigmoidPerceptron(OnlineClassifier):
     def _class_targets(self, classes: int) -> Array:
         return signed(classes, -1.0 if self.activation == "tanh" else 0.0)
 
-    def _rule_options(self) -> dict[str, Any]:
+    def _rule_options(self, setup: OnlineSetup) -> dict[str, Any]:
         return {"activation": self.activation}
 
-    def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+    def _run(
+        self, setup: OnlineSetup, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
+    ) -> OnlineResult:
         if options.mixing is not None:
             return run_mixed(
                 source, scan, options, options.mixing, measure_loss(LOSSES[self.activation]), "LogisticRegression"

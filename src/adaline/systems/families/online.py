@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -23,10 +23,11 @@ from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.online import LONGEST_HISTORY, OnlineResult, go_on_at, run_epochs, scan_certificate, start_scan
 from adaline.fitted import check_is_fitted
-from adaline.input import Meter, generator, set_columns, transaction
-from adaline.input.basis import basis_of, basis_of_row, columns_of, given_columns, rows_through_basis, width_of
-from adaline.input.columns import InputColumns, System
+from adaline.input import Meter, generator, transaction
+from adaline.input.basis import basis_of_row
+from adaline.input.columns import InputColumns, System, SystemState
 from adaline.input.drafts import snapshot
+from adaline.input.labels import Labels
 from adaline.input.open import read_finite, refuse_overflow
 from adaline.lazy import nw
 from adaline.locks import lock_of
@@ -39,7 +40,9 @@ from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.factor import ROUNDED
 from adaline.solvers.smooth.problem import check_spread, column_spread, varying
 from adaline.sources import Source
+from adaline.sources.expanded import phi
 from adaline.sources.standardized import Standard, standardized
+from adaline.state import FittedAttribute
 from adaline.sums import Spread
 from adaline.sums.wrong_rows import outputs
 from adaline.systems.families.supervised import LinearRegressor
@@ -52,6 +55,51 @@ WEIGHT_CHECKS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_
 Kind = TypeVar("Kind", bound=Scan)
 
 FEW, SEEN = 16, 1e-6  # first rows, and the share of its size by which a column must vary among them to be no constant
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnlineSetup(SystemState):
+    """What a system that learns row by row takes from its first rows, before it learns.
+
+    Parameters
+    ----------
+    standard : mean and scale of the columns that the scan works in; None for the columns of the rows.
+    names : the columns of a row that is a dict, a tuple, or a dict that grows; None where rows were arrays.
+    typical : (D,) a row about which outputs can be computed without cancellation.
+    flat : of a regression, whether the targets were one vector.
+    classes, targets : of a classifier, the labels, and the target, or targets, of each.
+    """
+
+    standard: Standard | None
+    names: Any
+    typical: Array | None
+    flat: bool | None = None
+    classes: Labels | None = None
+    targets: dict[Any, Any] | None = None
+
+    @property
+    def as_given(self) -> bool:
+        """Whether the scan works in the columns of the rows as they are given."""
+        return self.standard is None and self.columns.basis is None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnlineState(OnlineSetup):
+    """What a system has learned row by row.
+
+    Parameters
+    ----------
+    scan : the rule, its weights and tallies; a single row changes it in place, by one call.
+    result : of the fits so far.
+    """
+
+    scan: Scan
+    result: OnlineResult
+
+    @property
+    def fitted(self) -> FittedScan[Scan]:
+        """The scan, and the result of the fits that it has been through."""
+        return FittedScan(self.scan, self.result)
 
 
 @dataclass(frozen=True)
@@ -122,11 +170,14 @@ class OnlineSystem(System):
 
     _rule: ClassVar[type[Scan]]
     _ends_clean: ClassVar[bool] = False
-    _scan: Scan
-    _result: OnlineResult
-    _standard: Standard | None  # the columns that the scan works in; None for those of the rows
-    _names: Any  # the columns of a row that is a dict, a tuple, or a dict that grows; None where rows were arrays
-    _typical: Array | None  # a row about which outputs can be computed without cancellation
+
+    learns = OnlineState
+    _state: OnlineState | None
+    _scan = FittedAttribute[Scan]()
+    _result = FittedAttribute[OnlineResult]()
+    _standard = FittedAttribute[Standard | None]()
+    _names = FittedAttribute[Any]()
+    _typical = FittedAttribute[Array | None]()
 
     def _check_together(self) -> None:
         mode = getattr(self, "mode", "online")
@@ -138,11 +189,13 @@ class OnlineSystem(System):
 
     # -- what a learner says -------------------------------------------------------------------------------------
 
-    def _rule_options(self) -> dict[str, Any]:
+    def _rule_options(self, setup: OnlineSetup) -> dict[str, Any]:
         """Return what the rule takes beside rate, intercept and first weights."""
         return {}
 
-    def _run(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:
+    def _run(
+        self, setup: OnlineSetup, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
+    ) -> OnlineResult:
         """Learn from the rows, changing the scan in place; return the result of this fit, `before` being the last."""
         return run_epochs(source, scan, options)
 
@@ -156,27 +209,37 @@ class OnlineSystem(System):
 
     # -- learning from many rows ---------------------------------------------------------------------------------
 
-    def _learn(self, source: Source, meter: Meter, *, goes_on: bool, once: bool = False) -> None:
-        """Learn for `epochs` epochs, or `once` in the order of the rows, and keep the scan and the result."""
+    def _setup(self, source: Source, columns: InputColumns, **known: Any) -> OnlineSetup:
+        """Return what a new model takes from its rows; `known`: flat, or classes and targets."""
+        standard = None
+        if self.standardize:
+            standard = _learn_standard(source, bool(self.fit_intercept) and not source.sparse)
+        names, typical = columns.names, _first_row(source)
+        return OnlineSetup(columns=columns, standard=standard, names=names, typical=typical, **known)
+
+    def _learn(self, setup: OnlineSetup, source: Source, meter: Meter, *, once: bool = False) -> None:
+        """Learn for `epochs` epochs, or `once` in the order of the rows; a state as setup goes on."""
         if once or self.mixing is None:
             source.refuse_parts()
-        rows = self._scanned_rows(source, goes_on)
-        with self._fitted().continued() if goes_on else nullcontext(self._unfitted(rows)) as before:
-            if goes_on:
-                self._go_on(before.scan)
-            result = self._run(rows, before.scan, self._epoch_options(once), before.result)
+        rows, goes_on = self._scanned_rows(setup, source), isinstance(setup, OnlineState)
+        with self._continued(setup, rows) as before:
+            result = self._run(setup, rows, before.scan, self._epoch_options(once), before.result)
             if self.fit_intercept and not goes_on and not once:
-                result = self._note_constants(rows, before.scan, result)
-            self._keep(before, result, rows, meter, once)
+                result = self._note_constants(setup, rows, before.scan, result)
+            self._keep(setup, before, result, rows, meter, once)
 
-    def _fitted(self) -> FittedScan[Scan]:
-        return FittedScan(self._scan, self._result)
+    @contextmanager
+    def _continued(self, setup: OnlineSetup, rows: Source) -> Iterator[FittedScan[Scan]]:
+        """Give what replaces the scan of a state, which takes no row from then on; of a setup, a new scan."""
+        if not isinstance(setup, OnlineState):
+            scan = self._start(setup, rows.shape, rows.sparse)
+            yield FittedScan(scan, self._first_result(scan))
+            return
+        with setup.fitted.continued() as before:
+            self._go_on(setup, before.scan)
+            yield before
 
-    def _unfitted(self, rows: Source) -> FittedScan[Scan]:
-        scan = self._start(rows.shape, rows.sparse)
-        return FittedScan(scan, self._first_result(scan))
-
-    def _note_constants(self, source: Source, scan: Scan, result: OnlineResult) -> OnlineResult:
+    def _note_constants(self, setup: OnlineSetup, source: Source, scan: Scan, result: OnlineResult) -> OnlineResult:
         """Return the result with a note on columns that are constant in rows in memory.
 
         With rate="auto" their weights are moved onto the intercept, which changes no prediction.
@@ -190,26 +253,19 @@ class OnlineSystem(System):
         constant = ~varying(spread)
         if isinstance(self.rate, str):
             scan.fold(constant, spread.mean)
-        known = columns_of(self)
+        known = setup.columns.coefficient_names()
         names = [known[j] for j in np.flatnonzero(constant)]
-        if isinstance(self.rate, str) or self._standard is not None:
+        if isinstance(self.rate, str) or setup.standard is not None:
             return replace(result, certificate=without_constants(result.certificate, names))
         note = say_constant(names).replace("and left out", "beside the intercept: leave out")
         return replace(result, certificate=with_note(result.certificate, note))
 
-    def _scanned_rows(self, source: Source, goes_on: bool) -> Source:
-        """Return the rows in the columns that the scan works in; a new model learns from them which these are."""
+    def _scanned_rows(self, setup: OnlineSetup, source: Source) -> Source:
+        """Return the rows in the columns that the scan works in."""
         name = type(self).__name__
-        if not goes_on:
-            self._typical = _first_row(source)
-            named = getattr(self, "feature_names_in_", None)
-            self._names = None if named is None else tuple(map(str, named))
-            self._standard = (
-                _learn_standard(source, bool(self.fit_intercept) and not source.sparse) if self.standardize else None
-            )
-        elif self._scan.theta.shape[1] != 1 + source.shape.features:
-            raise InvalidData(f"X has {source.shape.features} features, but {name} is expecting {self.n_features_in_}")
-        standard = self._standard
+        if isinstance(setup, OnlineState) and setup.scan.theta.shape[1] != 1 + source.shape.features:
+            raise InvalidData(f"X has {source.shape.features} features, but {name} is expecting {setup.columns.count}")
+        standard = setup.standard
         if (standard is not None) != bool(self.standardize):
             raise InvalidParameter(
                 f"standardize is {self.standardize}, and {name} was begun with {not self.standardize}: "
@@ -224,51 +280,54 @@ class OnlineSystem(System):
             )
         return standardized(source, standard)
 
-    def _start(self, shape: Shape, sparse: bool = False) -> Scan:
+    def _start(self, setup: OnlineSetup, shape: Shape, sparse: bool = False) -> Scan:
         """Return the scan before its first row."""
-        settings = self._settings()
-        init = self._first_weights(settings.get("classes", shape.targets), 1 + shape.features)
+        settings = self._settings(setup)
+        init = self._first_weights(setup, settings.get("classes", shape.targets), 1 + shape.features)
         return start_scan(self._rule, shape, self.rate, self.schedule, sparse, init=init, **settings)
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self, setup: OnlineSetup) -> dict[str, Any]:
         """Return what a scan is begun with beside its rate and first weights."""
-        return {"intercept": bool(self.fit_intercept), **self._rule_options()}
+        return {"intercept": bool(self.fit_intercept), **self._rule_options(setup)}
 
-    def _first_weights(self, machines: int, size: int) -> Any:
+    def _first_weights(self, setup: OnlineSetup, machines: int, size: int) -> Any:
         """Return the first weights (machines, size), intercept first: as given, or drawn; None for zero."""
         if isinstance(self.init, str):
             first = generator(self.random_state).normal(size=(machines, size))
             first[:, 0] *= bool(self.fit_intercept)
             return first
-        if self.init is None or self._standard is None:
+        if self.init is None or setup.standard is None:
             return self.init
         given = np.asarray(self.init, dtype=np.float64)
-        return self._standard.inside(given) if given.shape[-1:] == (size,) else given
+        return setup.standard.inside(given) if given.shape[-1:] == (size,) else given
 
     def _epoch_options(self, once: bool) -> EpochOptions:
         epochs, draw = (1, None) if once else (int(self.epochs), generator(self.random_state) if self.shuffle else None)
         mixing = None if once else self.mixing
         return EpochOptions(epochs, float(self.tol), self._ends_clean, draw, type(self).__name__, mixing)
 
-    def _keep(self, before: FittedScan[Scan], result: OnlineResult, source: Source, meter: Meter, once: bool) -> None:
+    def _keep(
+        self,
+        setup: OnlineSetup,
+        before: FittedScan[Scan],
+        result: OnlineResult,
+        source: Source,
+        meter: Meter,
+        once: bool,
+    ) -> None:
         """Keep the scan, and the result joined to that before; warn where the weights diverged."""
         proof = result.certificate
         if once and proof.status is Status.NOT_CONVERGED:
             proof = replace(proof, status=Status.ONGOING, advice=Status.ONGOING.advice)
-        if self._standard is not None and not np.isfinite(self._standard.raw(before.scan.theta)).all():
+        if setup.standard is not None and not np.isfinite(setup.standard.raw(before.scan.theta)).all():
             raise InvalidData("the weights overflow float64 in the units of the columns: some columns are too small")
         rows = source.count_rows()
         after = before.joined(result, meter.on(proof, source), rows)
         after.scan.doubt_settings()  # another thread may have set them meanwhile
-        self._scan, self._result = after.scan, after.result
+        self._state = learned_by(setup, after)
         if proof.status is Status.DIVERGED:
-            epoch = len(after.result.history)
-            warn(f"{type(self).__name__} diverged in epoch {epoch}: {proof.advice}{self._way_on()}", ConvergenceWarning)
-
-    def _way_on(self) -> str:
-        """Return how a model that has diverged continues, as the end of a message."""
-        ended = self._scan.numbers[STATUS] != RUNNING
-        return "; set_params with another number as rate, then partial_fit, continues from them" if ended else ""
+            epoch, way_on = len(after.result.history), _way_on(after.scan)
+            warn(f"{type(self).__name__} diverged in epoch {epoch}: {proof.advice}{way_on}", ConvergenceWarning)
 
     # -- what is known afterwards --------------------------------------------------------------------------------
 
@@ -287,13 +346,13 @@ class OnlineSystem(System):
     def certificate_(self) -> Certificate:
         """How the last fit ended; rows learned one at a time since then are taken into account."""
         check_is_fitted(self, "_scan")
-        return self._fitted().certificate
+        return FittedScan(self._scan, self._result).certificate
 
     @property
     def rows_seen_(self) -> int:
         """Number of rows learned from, each counted once a fit."""
         check_is_fitted(self, "_scan")
-        return self._fitted().rows_seen
+        return FittedScan(self._scan, self._result).rows_seen
 
     def _outputs(self, X: RowsLike) -> Array:
         """Return w.x + w0 for rows, (n, K), on the host."""
@@ -315,18 +374,14 @@ class OnlineSystem(System):
 
     def __getstate__(self) -> dict[str, Any]:
         with lock_of(self):
-            state = super().__getstate__()
-            if "_scan" in state:  # single rows change it, and the pocket, in place
-                result = self._result
-                state["_scan"] = self._scan.copy()
-                state["_result"] = replace(result, pocket=deepcopy(result.pocket)) if result.pocket else result
-            return state
+            attributes, state = super().__getstate__(), self._state
+            return attributes if state is None else {**attributes, "_state": copied(state)}
 
     # -- one row at a time ---------------------------------------------------------------------------------------
 
     @transaction
-    def _begin(self, x: AnyArray, targets: int) -> Scan:
-        """Start a new model with its first row, an array (D,) or a dict; return its scan."""
+    def _begin(self, x: AnyArray, machines: int, **known: Any) -> None:
+        """Start a new model with its first row, an array (D,) or a dict; `known`: flat, or classes and targets."""
         check_parameters(self)
         x = by_name(x)
         if self.standardize:
@@ -340,40 +395,41 @@ class OnlineSystem(System):
         columns = InputColumns(int(np.size(x)))
         if names is not None:
             columns = InputColumns(len(names), names if all(isinstance(name, str) for name in names) else None)
-        set_columns(self, columns)
-        self._names, self._standard = names, None
-        given = self._given_row(x)
+        setup = OnlineSetup(columns=columns, standard=None, names=names, typical=None, **known)
+        given = given_row(setup, x)
         if not np.isfinite(given).all():
-            refuse_row(given, given_columns(self))
-        set_columns(self, columns._replace(basis=basis_of_row(self, given)))
-        scan = self._start(Shape(width_of(self), targets))
-        self._typical, self._result = self._row(x).copy(), self._first_result(scan)
-        self._scan = scan
-        return scan
+            refuse_row(given, columns.given_names())
+        setup = replace(setup, columns=columns._replace(basis=basis_of_row(self, given)))
+        setup = replace(setup, typical=scanned_row(setup, x).copy())
+        scan = self._start(setup, Shape(setup.columns.width, machines))
+        self._state = learned_by(setup, FittedScan(scan, self._first_result(scan)))
 
     def _learn_row(self, x: AnyArray, t: AnyArray) -> None:
         """Take one step, with the lock of the model; a row that is not finite is refused before it."""
-        row, scan = self._finite_row(x), self._scan
+        state = self._state
+        assert state is not None
+        row, scan = finite_row(state, x), state.scan
         scan.revive()
-        self._follow_settings(scan)
+        self._follow_settings(state, scan)
         if not scan.learns_at_once:
             scan = scan.copy()
         scan.learn(row, t)
-        self._scan = scan
-        self._let_scan_read_rows(scan)
+        if scan is not state.scan:
+            self._state = replace(state, scan=scan)
+        let_scan_read_rows(state, scan)
         if scan.numbers[STATUS] != RUNNING:
-            said = f"has diverged and learns no more: {Status.DIVERGED.advice}{self._way_on()}"
+            said = f"has diverged and learns no more: {Status.DIVERGED.advice}{_way_on(scan)}"
             warn(f"{type(self).__name__} {said}", ConvergenceWarning)
 
-    def _follow_settings(self, scan: Scan) -> None:
+    def _follow_settings(self, setup: OnlineSetup, scan: Scan) -> None:
         """Let a scan whose settings may have changed continue at the present rate; refuse other changes."""
         if scan.settings_may_differ:
             check_parameters(self)
-            self._go_on(scan)
+            self._go_on(setup, scan)
 
-    def _go_on(self, scan: Scan) -> None:
+    def _go_on(self, setup: OnlineSetup, scan: Scan) -> None:
         """Let a scan under way continue at the present rate; refuse other parameters that it was not begun with."""
-        go_on_at(scan, type(self).__name__, self._rule, self.rate, self.schedule, **self._settings())
+        go_on_at(scan, type(self).__name__, self._rule, self.rate, self.schedule, **self._settings(setup))
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name, also those of parameters, as `name__inner`; they hold from the next row on.
@@ -382,32 +438,27 @@ class OnlineSystem(System):
         another number as rate, from the weights that it has kept.
         """
         super().set_params(**params)
-        if "_scan" in self.__dict__:
-            self._scan.doubt_settings()
+        if self._state is not None:
+            self._state.scan.doubt_settings()
         return self
 
-    def _let_scan_read_rows(self, scan: Scan) -> None:
-        """Let the scan take single rows directly, where it works in the columns as they are given."""
-        if self._takes_rows_as_given():
-            scan.read_rows_by(self._names, self.__dict__.get("_targets"))
-
-    def _still_outputs(self, x: AnyArray) -> tuple[dict[str, Any], Array]:
-        """Return the attributes of the model and its outputs of one row, (K,), of one state: not of two fits."""
+    def _still_outputs(self, x: AnyArray) -> tuple[OnlineState, Array]:
+        """Return the state of the model and its outputs of one row, (K,): not those of two fits."""
         while True:
-            state = self.__dict__
-            z = self._row_outputs(x)
-            if self.__dict__ is state:
+            state, z = self._state, self._row_outputs(x)
+            if state is not None and self._state is state:
                 return state, z
 
     def _row_outputs(self, x: AnyArray) -> Array:
         """Return w.x + w0 of one row, (K,); nothing is checked of an array that the scan can take as it is."""
-        state = self.__dict__
-        if "_scan" not in state:
+        state = self._state
+        if state is None:
             check_is_fitted(self, "n_features_in_")
+            raise AssertionError
         theta = self._weights()
         plain = type(x) is np.ndarray and x.ndim == 1 and x.dtype.kind in "fiub"
-        if plain and self._standard is None and state["_columns"].basis is None:
-            numbers = self._scan.numbers
+        if plain and state.standard is None and state.columns.basis is None:
+            numbers = state.scan.numbers
             steps = numbers[STEPS]
             try:
                 with np.errstate(all="ignore"):
@@ -415,53 +466,80 @@ class OnlineSystem(System):
             except (TypeError, ValueError):  # of another type or shape
                 pass
             else:
-                still_so = numbers[STEPS] == steps and self.__dict__ is state  # no other thread has learned meanwhile
+                still_so = numbers[STEPS] == steps and self._state is state  # no other thread has learned meanwhile
                 if still_so and (math.isfinite(z[0]) if len(z) == 1 else np.isfinite(z).all()):
                     return z
         still = snapshot(self)
-        theta, row = copy_at_once(still._weights()), still._row(x)
+        assert still._state is not None
+        theta, row = copy_at_once(still._weights()), scanned_row(still._state, x)
         if not np.isfinite(row).all():
-            refuse_row(row, columns_of(self))
+            refuse_row(row, state.columns.coefficient_names())
         with np.errstate(all="ignore"):
             return refuse_overflow(np.asarray(theta[:, 1:].dot(row) + theta[:, 0]))
-
-    def _takes_rows_as_given(self) -> bool:
-        """Whether the scan works in the columns of the rows as they are given."""
-        return self._standard is None and basis_of(self) is None
-
-    def _finite_row(self, x: AnyArray) -> Array:
-        """Return one row in the columns that the scan works in, (D,); refuse one that has no finite square."""
-        row = self._row(x)
-        with np.errstate(all="ignore"):
-            square = row.dot(row)
-        if not square < math.inf:
-            refuse_row(row, columns_of(self))
-        return row
-
-    def _row(self, x: AnyArray) -> Array:
-        """Return one row, an array or a dict of columns, in the columns that the scan works in: float64 (D,)."""
-        row = self._given_row(x)
-        if self._takes_rows_as_given():
-            return row
-        if not np.isfinite(row).all():
-            refuse_row(row, given_columns(self))
-        phi = rows_through_basis(self, row[None])
-        return np.ascontiguousarray((phi if self._standard is None else self._standard.rows(phi))[0])
-
-    def _given_row(self, x: AnyArray) -> Array:
-        """Return one row of the columns as given, float64 (D,); refuse other sizes."""
-        x = x if self._names is None else by_name(x)
-        if isinstance(x, Mapping):
-            names = tuple(range(self.n_features_in_)) if self._names is None else self._names
-            if self._names is None and set(x) != set(names):
-                raise InvalidData("the model was fitted to columns without names: give rows as arrays")
-            return row_of_dict(x, names, getattr(self, "coding_", None))
-        return row_of_array(x, self.n_features_in_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def learned_by(setup: OnlineSetup, fitted: FittedScan[Scan]) -> OnlineState:
+    """Return the state of a setup, or of the state before, with a scan and the result of its fits."""
+    if isinstance(setup, OnlineState):
+        return replace(setup, scan=fitted.scan, result=fitted.result)
+    return OnlineState(**setup.shallow(), scan=fitted.scan, result=fitted.result)
+
+
+def copied(state: OnlineState) -> OnlineState:
+    """Return a copy of a state, whose scan and pocket single rows change in place."""
+    result = state.result
+    if result.pocket is not None:
+        result = replace(result, pocket=deepcopy(result.pocket))
+    return replace(state, scan=state.scan.copy(), result=result)
+
+
+def _way_on(scan: Scan) -> str:
+    """Return how a model that has diverged continues, as the end of a message."""
+    ended = scan.numbers[STATUS] != RUNNING
+    return "; set_params with another number as rate, then partial_fit, continues from them" if ended else ""
+
+
+def let_scan_read_rows(setup: OnlineSetup, scan: Scan) -> None:
+    """Let the scan take single rows directly, where it works in the columns as they are given."""
+    if setup.as_given:
+        scan.read_rows_by(setup.names, setup.targets)
+
+
+def finite_row(setup: OnlineSetup, x: AnyArray) -> Array:
+    """Return one row in the columns that the scan works in, (D,); refuse one that has no finite square."""
+    row = scanned_row(setup, x)
+    with np.errstate(all="ignore"):
+        square = row.dot(row)
+    if not square < math.inf:
+        refuse_row(row, setup.columns.coefficient_names())
+    return row
+
+
+def scanned_row(setup: OnlineSetup, x: AnyArray) -> Array:
+    """Return one row, an array or a dict of columns, in the columns that the scan works in: float64 (D,)."""
+    row, basis, standard = given_row(setup, x), setup.columns.basis, setup.standard
+    if setup.as_given:
+        return row
+    if not np.isfinite(row).all():
+        refuse_row(row, setup.columns.given_names())
+    rows = row[None] if basis is None else phi(basis, row[None])
+    return np.ascontiguousarray((rows if standard is None else standard.rows(rows))[0])
+
+
+def given_row(setup: OnlineSetup, x: AnyArray) -> Array:
+    """Return one row of the columns as given, float64 (D,); refuse other sizes."""
+    columns, names = setup.columns, setup.names
+    x = x if names is None else by_name(x)
+    if isinstance(x, Mapping):
+        if names is None and set(x) != set(range(columns.count)):
+            raise InvalidData("the model was fitted to columns without names: give rows as arrays")
+        return row_of_dict(x, tuple(range(columns.count)) if names is None else names, columns.coding)
+    return row_of_array(x, columns.count)
 
 
 def _first_row(source: Source) -> Array | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -23,7 +24,7 @@ from adaline.block import Block
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, TooLarge, UnknownLabel
 from adaline.estimator import ClassifierMixin
-from adaline.input import Meter, by_blocks, set_columns, transaction
+from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import check_basis
 from adaline.input.class_weights import class_weights
 from adaline.input.coded import scored
@@ -32,19 +33,19 @@ from adaline.input.labels import Labels, all_classes, too_few_classes
 from adaline.input.open import LabelledRows, open_labelled
 from adaline.locks import lock_of
 from adaline.parameters import CLASS_WEIGHT
-from adaline.scans import Scan
 from adaline.sources import Source
 from adaline.sources.views import in_memory, recoded
+from adaline.state import FittedAttribute
 from adaline.systems.families.decisions import label_of_largest
-from adaline.systems.families.online import OnlineSystem
+from adaline.systems.families.online import OnlineState, OnlineSystem, finite_row
 
 
 class OnlineClassifier(ClassifierMixin, OnlineSystem):
     """A classifier that learns row by row: one machine for two classes, one for each of K > 2 classes."""
 
     class_weight: Annotated[Any, CLASS_WEIGHT]
-    classes_: Labels
-    _targets: dict[Any, Any]  # the target, or targets, of each label
+    classes_ = FittedAttribute[Labels]()
+    _targets = FittedAttribute[dict[Any, Any]]()
 
     def _class_targets(self, classes: int) -> Array:
         """Return the targets of each class, (C, machines)."""
@@ -56,7 +57,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
 
         A weight multiplies the rate of its row's step. With `warm_start` learning continues from the present weights.
         """
-        self._learn_labels(X, y, sample_weight, None, goes_on=bool(self.warm_start) and "_scan" in self.__dict__)
+        self._learn_labels(X, y, sample_weight, None, self._state if self.warm_start else None)
         return self
 
     @transaction
@@ -68,7 +69,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         With mode="batch" a call is one step on the sum over its rows instead. The first call must know all classes:
         from its rows, or from `classes`.
         """
-        self._learn_labels(X, y, sample_weight, classes, goes_on="_scan" in self.__dict__, once=True)
+        self._learn_labels(X, y, sample_weight, classes, self._state, once=True)
         return self
 
     def learn_one(self, x: RowLike, y: TargetLike, classes: LabelsLike = None) -> Self:
@@ -77,28 +78,28 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         A new model must know its classes: from `classes`, or because the label is True or False.
         """
         try:
-            if self.class_weight is None and self._scan._native.take(x, y):  # at once, from the second row on
-                return self
+            if self.class_weight is None and self._state.scan._native.take(x, y):  # type: ignore[union-attr]
+                return self  # at once, from the second row on
         except AttributeError:  # there is no scan, or no native one yet
             pass
         with lock_of(self):
-            if not hasattr(self, "_scan"):
-                self._begin_with(x, y, classes)
+            state = self._state or self._begin_with(x, y, classes)
             if self.class_weight is None:
                 self._learn_row(x, self._target(y))
             else:
                 row, t, weight = self._weighted_row(x, y)
-                self._follow_settings(self._scan)
-                scan = self._scan.copy()  # other threads may read it while it runs
+                self._follow_settings(state, state.scan)
+                scan = state.scan.copy()  # other threads may read it while it runs
                 scan.run(Block(row[None, :], t, weight))
-                self._scan = scan
+                self._state = replace(state, scan=scan)
         return self
 
     def predict_one(self, x: RowLike) -> TargetLike:
         """Return the label of one row: an array (D,), or a dict by column names."""
         state, z = self._still_outputs(x)
         best = int(z[0] > 0) if len(z) == 1 else int(z.argmax())
-        return state["classes_"][best]
+        assert state.classes is not None
+        return state.classes[best]
 
     @by_blocks
     def decision_function(self, X: RowsLike) -> Array:
@@ -130,24 +131,24 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         y: TargetsLike,
         sample_weight: WeightsLike,
         classes: LabelsLike,
+        before: OnlineState | None,
         *,
-        goes_on: bool,
         once: bool = False,
     ) -> None:
-        """Learn from labelled rows: the classes are those of the model that `goes_on`, those named, or the rows'."""
+        """Learn from labelled rows; the classes are those of the state before, those named, or the rows'."""
         meter = Meter(X)
         check_parameters(self)
-        if goes_on:
+        if before is not None:
             check_basis(self)
-        given = open_labelled(self, X, y, sample_weight, reset=not goes_on)
-        set_columns(self, given.columns)
+        given = open_labelled(self, X, y, sample_weight, reset=before is None)
 
         def learn(classes: Labels) -> None:
-            if not goes_on:
-                self._take_classes(classes)
-            self._learn(self._with_targets(given, balance=not once), meter, goes_on=goes_on, once=once)
+            known = self._with_classes(classes) if before is None else {}
+            source = self._with_targets(given, classes, balance=not once)
+            setup = self._setup(source, given.columns, **known) if before is None else before
+            self._learn(setup, source, meter, once=once)
 
-        if goes_on:
+        if before is not None:
             refuse_other_classes(classes, self.classes_)
             learn(self.classes_)
         elif classes is None:
@@ -155,16 +156,17 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         else:
             learn(all_classes(np.asarray(classes)))
 
-    def _take_classes(self, classes: Labels) -> None:
-        """Keep the classes and their targets; refuse fewer than two."""
-        self.classes_ = classes
-        self._targets = targets_by_label(classes, self._class_targets(len(classes)), type(self).__name__)
+    def _with_classes(self, classes: Labels) -> dict[str, Any]:
+        """Return the classes and their targets, as a setup has them; refuse fewer than two."""
+        targets = targets_by_label(classes, self._class_targets(len(classes)), type(self).__name__)
+        return {"classes": classes, "targets": targets}
 
-    @transaction
-    def _begin_with(self, x: AnyArray, y: TargetsLike, classes: LabelsLike) -> Scan:
-        """Start a new model with its first row and label; return its scan."""
-        self._take_classes(classes_of_first(y, classes, type(self).__name__))
-        return self._begin(x, self._class_targets(len(self.classes_)).shape[1])
+    def _begin_with(self, x: AnyArray, y: TargetsLike, classes: LabelsLike) -> OnlineState:
+        """Start a new model with its first row and label; return its state."""
+        known = self._with_classes(classes_of_first(y, classes, type(self).__name__))
+        self._begin(x, self._class_targets(len(known["classes"])).shape[1], **known)
+        assert self._state is not None
+        return self._state
 
     def _target(self, y: TargetsLike) -> Any:
         """Return the target, or targets, of a label."""
@@ -172,15 +174,16 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
 
     def _weighted_row(self, x: AnyArray, y: TargetsLike) -> tuple[Array, Array, Array | None]:
         """Return one row (D,), its targets (1, K) and its class weight (1,), None where classes have no weights."""
-        row, t = self._finite_row(x), np.atleast_2d(np.asarray(self._target(y), dtype=np.float64))
+        assert self._state is not None
+        row, t = finite_row(self._state, x), np.atleast_2d(np.asarray(self._target(y), dtype=np.float64))
         weights = weights_of_classes(self.class_weight, self.classes_, None)
         return row, t, None if weights is None else weights[list(self._targets).index(y)][None]
 
-    def _with_targets(self, given: LabelledRows, balance: bool) -> Source:
+    def _with_targets(self, given: LabelledRows, classes: Labels, balance: bool) -> Source:
         """Return the rows with the targets of the machines, weighted by class."""
-        source = in_memory(given.encoded(self.classes_))
-        weights = weights_of_classes(self.class_weight, self.classes_, source if balance else None)
-        return recoded(source, self._class_targets(len(self.classes_)), weights)
+        source = in_memory(given.encoded(classes))
+        weights = weights_of_classes(self.class_weight, classes, source if balance else None)
+        return recoded(source, self._class_targets(len(classes)), weights)
 
 
 def weights_of_classes(class_weight: Any, classes: Labels, source: Source | None) -> Array | None:
