@@ -80,6 +80,13 @@ class FittedAttribute(ShownAttribute[T]):
     def __set_name__(self, owner: type[Any], name: str) -> None:
         self.name, self.field = name, name.strip("_")
 
+    def __get__(self, model: Any, cls: Any = None) -> Any:
+        if model is not None and (state := model._state) is not None:  # nearly always: no further call
+            value = getattr(state, self.field, None)
+            if value is not None:
+                return value
+        return super().__get__(model, cls)
+
     def read(self, model: Any) -> Any:
         """Return the value of the field, MISSING before a fit and where the fit did not learn it."""
         state = model._state

@@ -15,7 +15,7 @@ from adaline.basis.base import Basis
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import clone
 from adaline.fitted import AnySystem
-from adaline.input.columns import columns_on
+from adaline.input.columns import columns_if_any, columns_on
 from adaline.sources import Source
 from adaline.sources.expanded import phi
 from adaline.sources.sample import draw_rows
@@ -79,8 +79,8 @@ def check_basis(system: AnySystem) -> None:
 
 def basis_of(system: AnySystem) -> Basis | None:
     """Return the basis that a system has learned, or None."""
-    learned: Basis | None = getattr(system, "basis_", None)
-    return learned
+    columns = columns_if_any(system)
+    return None if columns is None else columns.basis
 
 
 def rows_through_basis(system: AnySystem, x: AnyArray) -> Any:

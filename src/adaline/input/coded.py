@@ -16,7 +16,7 @@ from adaline.coding.frames import plain_terms
 from adaline.coding.names import NumberedNames
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.fitted import AnySystem, check_is_fitted
-from adaline.input.columns import columns_on, names_on
+from adaline.input.columns import coding_on, columns_on, names_on
 from adaline.lazy import nw
 from adaline.sources import Source, is_table
 
@@ -79,14 +79,14 @@ def offset_of(system: AnySystem, x: AnyArray) -> Array | None:
     if isinstance(x, Source):
         given = x.read_targets()[:, x.shape.targets - x.offset :]
         return (given[:, 0] if x.offset == 1 else given) if x.offset else None
-    coding: Coding | None = getattr(system, "coding_", None)
+    coding: Coding | None = coding_on(system)
     frame = nw.from_native(x, pass_through=True, eager_only=True)
     return coding.read_offset(frame) if coding is not None and isinstance(frame, nw.DataFrame) else None
 
 
 def effects_on(system: AnySystem, x: AnyArray) -> Array | None:
     """Return the sum of the effects of each row, (n,), that a model has absorbed; None where it has none."""
-    coding: Coding | None = getattr(system, "coding_", None)
+    coding: Coding | None = coding_on(system)
     if coding is None or not coding.effects:
         return None
     found = offset_of(system, x)
@@ -108,7 +108,7 @@ def refuse_absorbed(system: AnySystem, what: str) -> None:
 def coding_of(system: AnySystem) -> Coding | None:
     """Return the coding of a fitted system; by names alone where it was fitted to numbers, None without names."""
     names = names_on(system)
-    coding: Coding | None = getattr(system, "coding_", None)
+    coding: Coding | None = coding_on(system)
     if coding is not None or names is None:
         return coding
     columns = [Column(str(name), "number") for name in names]

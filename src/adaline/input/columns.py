@@ -110,6 +110,10 @@ class SystemState(FittedState):
 
     columns: InputColumns
 
+    def made_names(self) -> NDArray[np.object_] | None:
+        """Return the names of columns that are not in their record, as they grow with the rows; None without such."""
+        return None
+
 
 class System(BaseEstimator):
     """A learner: its parameters, and what a fit has learned, among it the columns of the input."""
@@ -162,8 +166,9 @@ def _columns_among(attributes: dict[str, Any]) -> InputColumns | None:
 
 def columns_if_any(system: AnySystem) -> InputColumns | None:
     """Return the columns that a fit found; None before."""
-    found: InputColumns | None = system._columns if system._state is None else system._state.columns
-    return found
+    if not isinstance(system, System):
+        return None
+    return system._columns if system._state is None else system._state.columns
 
 
 def columns_on(system: AnySystem) -> InputColumns:
@@ -181,7 +186,18 @@ def names_on(system: AnySystem) -> Any:
 
     A system that learns from dicts makes them when they are asked for: they are not in its record of columns.
     """
-    return getattr(system, "feature_names_in_", None)
+    if not isinstance(system, System):
+        return getattr(system, "feature_names_in_", None)
+    columns = columns_if_any(system)
+    if columns is not None and columns.names is not None:
+        return columns.shown_names()
+    return None if system._state is None else system._state.made_names()
+
+
+def coding_on(system: AnySystem) -> Coding | None:
+    """Return how the columns of a fitted system are made from those of a table or frame; None where they are not."""
+    columns = columns_if_any(system)
+    return None if columns is None else columns.coding
 
 
 def set_columns(system: AnySystem, columns: InputColumns) -> None:

@@ -43,7 +43,7 @@ from adaline.errors import InvalidData, InvalidParameter, InvalidType, MissingVa
 from adaline.fitted import AnySystem
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
 from adaline.input.coded import check_intercept, coded, is_coded
-from adaline.input.columns import InputColumns, columns_on, first_index, kept_names, names_on
+from adaline.input.columns import InputColumns, coding_on, columns_on, first_index, kept_names, names_on
 from adaline.input.labels import Labels, category_order, encode_labels, read_labels
 from adaline.lazy import nw
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, is_table
@@ -211,13 +211,12 @@ def read_rows(system: AnySystem, x: AnyArray) -> Any:
     """Return rows X for a fitted system, (n, D), numbers or CSR, floats not copied; frames are coded as in the fit."""
     if is_coded(x):
         return x if is_sparse(x) else np.asarray(x)
-    if _is_plain(x) and not hasattr(system, "feature_names_in_") and x.shape[1] == system.n_features_in_:
+    names, coding = names_on(system), coding_on(system)
+    if names is None and _is_plain(x) and x.shape[1] == columns_on(system).count:
         return x
     x, frame = _frame_of(x)
-    coding = getattr(system, "coding_", None)
     if frame is not None and coding is not None:
         return coding.code(frame)
-    names = names_on(system)
     if frame is not None and names is not None and set(frame.columns) == set(names):
         frame = frame.select(names.tolist())  # the columns of the fit, in its order
         x = frame.to_native()

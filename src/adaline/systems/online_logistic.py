@@ -394,9 +394,9 @@ class OnlineLogistic(OnlineClassifier):
 
     def __getattr__(self, name: str) -> Any:
         """Return `feature_names_in_` of a model whose rows are dicts: it is made when it is asked for."""
-        state = self._state
-        if name == "feature_names_in_" and state is not None and state.names:
-            return np.array(list(state.names)[: state.columns.count], dtype=object)
+        names = None if self._state is None else self._state.made_names()
+        if name == "feature_names_in_" and names is not None:
+            return names
         return object.__getattribute__(self, name)  # which says what is missing
 
     def __getstate__(self) -> dict[str, Any]:

@@ -284,9 +284,11 @@ class LinearSystem(LinearRegressor):
         "confidence" covers the regression surface, "prediction" a new observation, each with probability `level`.
         """
         check_is_fitted(self, "coef_")
+        state = self._state
+        assert state is not None
         given = read_rows(self, X)
         x = rows_through_basis(self, given)
-        coef, constant = np.atleast_2d(host(self.coef_)), host(self.intercept_)
+        coef, constant = np.atleast_2d(host(state.coef)), host(state.intercept)
         values: Array
         effects = effects_on(self, X)
         if is_device(x) or is_sparse(x) or x.dtype == np.float64:
@@ -300,21 +302,21 @@ class LinearSystem(LinearRegressor):
             values = values + effects[:, None]
         if is_device(x):
             if interval is None:
-                return values[:, 0] if self._flat else values
+                return values[:, 0] if state.flat else values
             x, values = host(x), host(values)
         if not np.isfinite(values).all():
             refuse_nonfinite(self, given)
             refuse_overflow(values)
         if interval is None:
-            return like_rows(X, values[:, 0] if self._flat else values)
+            return like_rows(X, values[:, 0] if state.flat else values)
         from adaline.inference.classical import Interval, half_widths
 
         PREDICTED_INTERVAL.check("interval", interval)
         LEVEL.check("level", level)
         x = x.toarray() if is_sparse(x) else x
-        half = half_widths(self._fits, x, interval == "prediction", level, self._sample())
+        half = half_widths(state.fits, x, interval == "prediction", level, self._sample())
         bands = (values, values - half, values + half)
-        return Interval(*(band[:, 0] if self._flat else band for band in bands))
+        return Interval(*(band[:, 0] if state.flat else band for band in bands))
 
     def summary(
         self,

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, RowsLike, as_dense, copy_at_once, host, is_device, is_sparse
 from adaline.basis.base import BASIS
@@ -95,6 +96,11 @@ class OnlineState(OnlineSetup):
 
     scan: Scan
     result: OnlineResult
+
+    def made_names(self) -> NDArray[np.object_] | None:
+        """Return the names of columns that grow with the rows, which are dicts."""
+        grows = isinstance(self.names, dict) and self.names
+        return np.array(list(self.names)[: self.columns.count], dtype=object) if grows else None
 
     @property
     def fitted(self) -> FittedScan[Scan]:
@@ -218,7 +224,7 @@ class OnlineSystem(System):
         return OnlineSetup(columns=columns, standard=standard, names=names, typical=typical, **known)
 
     def _learn(self, setup: OnlineSetup, source: Source, meter: Meter, *, once: bool = False) -> None:
-        """Learn for `epochs` epochs, or `once` in the order of the rows; a state as setup goes on."""
+        """Learn for `epochs` epochs, or `once` in the order of the rows; a state as setup keeps learning."""
         if once or self.mixing is None:
             source.refuse_parts()
         rows, goes_on = self._scanned_rows(setup, source), isinstance(setup, OnlineState)
