@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -25,22 +25,102 @@ from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.online import LONGEST_HISTORY, scan_certificate
 from adaline.fitted import check_is_fitted
-from adaline.input import Meter, set_columns, transaction
-from adaline.input.basis import basis_of_row, check_basis, rows_through_basis
-from adaline.input.columns import InputColumns, names_on
+from adaline.input import Meter, transaction
+from adaline.input.basis import basis_of_row, check_basis
+from adaline.input.columns import InputColumns
 from adaline.input.open import open_rows
 from adaline.locks import lock_of
 from adaline.parameters import AUTO, FLAG, POSITIVE, ZERO_OR_MORE, AnyOf, Number, OneOf, UsedWith, WholeNumber, one_of
 from adaline.results import Certificate, Status
 from adaline.scans import Tally
 from adaline.sources import Source
+from adaline.sources.expanded import phi
 from adaline.sources.signal import SignalSource
+from adaline.state import MISSING, FittedAttribute, ShownAttribute
 from adaline.systems.families.adaptation import Adaptation
-from adaline.systems.families.filter import Filtered, SignalSystem
+from adaline.systems.families.filter import Filtered, FilterState, SignalSystem
 from adaline.systems.families.named import named_system
 
+T = TypeVar("T")
 FilterRule = Literal["lms", "nlms", "sign", "sign-data", "sign-sign", "rls"]
 AUTO_RATE = 0.5  # of the normalised rule, which is stable from 0 to 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveState(FilterState):
+    """What an adaptive filter has learned.
+
+    Parameters
+    ----------
+    adaptation : the weights, and all else that samples taken one by one change in place.
+    proof : the certificate before the first sample, with the passes and seconds of the last call.
+    history : mean squared error by call.
+    recorded : the weights kept by `record`, (K, D) each; `learn_one` appends to it.
+    """
+
+    adaptation: Adaptation
+    proof: Certificate
+    history: list[float]
+    recorded: list[Array]
+
+    @property
+    def coef(self) -> Array:
+        """(D,) or (K, D): a view of the weights."""
+        return self.adaptation.coef[0] if self.flat else self.adaptation.coef
+
+    @property
+    def intercept(self) -> float | Array:
+        """A number, or (K,)."""
+        theta = self.adaptation.theta
+        return float(theta[0, 0]) if self.flat else theta[:, 0].copy()
+
+
+class AdaptedAttribute(ShownAttribute[T]):
+    """An attribute that shows what samples change in place.
+
+    It can be assigned: the filter then continues from a copy, so that nobody who reads the present one is disturbed.
+    """
+
+    def __init__(self, part: Callable[[AdaptiveState], T], put: Callable[[Adaptation, T], None]) -> None:
+        self.part, self.put = part, put
+
+    def read(self, model: Any) -> Any:
+        """Return the part as it is now, MISSING where there is none."""
+        value = None if model._state is None else self.part(model._state)
+        return MISSING if value is None else value
+
+    def __set__(self, model: Any, value: T) -> None:
+        if model._state is None:
+            raise AttributeError(f"{self.name} of {type(model).__name__} is set by fit, which comes first")
+        changed = model._state.adaptation.copy()
+        self.put(changed, value)
+        model._state = replace(model._state, adaptation=changed)
+
+
+class SignalBlocks(NamedTuple):
+    """Signals for a fit, block by block.
+
+    targets, flat : the number of desired signals, and whether they are one vector.
+    columns : of the input.
+    blocks : of samples as the filter works on them.
+    """
+
+    targets: int
+    flat: bool
+    columns: InputColumns
+    blocks: Iterable[Block]
+
+
+def _put_weights(adaptation: Adaptation, coef: Any) -> None:
+    adaptation.coef[:] = coef
+
+
+def _put_constant(adaptation: Adaptation, intercept: Any) -> None:
+    adaptation.theta[:, 0] = intercept
+
+
+def _put_output(adaptation: Adaptation, output: Any) -> None:
+    adaptation.output = output
 
 
 @named_system
@@ -143,6 +223,15 @@ class AdaptiveFilter(SignalSystem):
     record: Annotated[bool | int, AnyOf(FLAG, WholeNumber(0))] = False
     basis: Any = None
 
+    learns = AdaptiveState
+    coef_ = AdaptedAttribute[Array](lambda state: state.coef, _put_weights)
+    intercept_ = AdaptedAttribute[float | Array](lambda state: state.intercept, _put_constant)
+    output_ = AdaptedAttribute[Any](lambda state: state.adaptation.output, _put_output)
+    history_ = FittedAttribute[list[float]]()
+    _adaptation = FittedAttribute[Adaptation]()
+    _proof = FittedAttribute[Certificate]()
+    _recorded = FittedAttribute[list[Array]]()
+
     def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Start afresh on signals X (n,) or (n, C) and the desired y (n,) or (n, K), or on a source.
 
@@ -168,41 +257,44 @@ class AdaptiveFilter(SignalSystem):
     def learn_one(self, x: RowLike, y: TargetLike) -> Self:
         """Continue with one sample, a number or one for each signal (array or dict); `output_` precedes the step."""
         with lock_of(self):
-            state = getattr(self, "_adaptation", None)
-            if state is None:
-                state = self._first(x, y)
-            elif self.coef_.base is not state.theta or not state.learns_at_once:  # they were loaded, or may be read
-                self._hold(state := state.copy())
-            self.output_ = state.learn(self._sample(x), y)
-            if self.fit_intercept:
-                self._hold(state)
-            if self.record and state.count % int(self.record) == 0:
-                self._recorded.append(state.coef.copy())
+            state: Any = self._state or self._first(x, y)
+            adaptation: Adaptation = state.adaptation
+            if not adaptation.learns_at_once:  # it may be read meanwhile
+                adaptation = adaptation.copy()
+                self._state = replace(state, adaptation=adaptation)
+            adaptation.learn(self._sample(x, state.columns), y)
+            if self.record and adaptation.count % int(self.record) == 0:
+                state.recorded.append(adaptation.coef.copy())
         return self
 
     def predict_one(self, x: RowLike) -> TargetLike:
         """Return the output for one more sample; nothing is learned or kept. It waits for other threads that learn."""
         check_is_fitted(self, "_adaptation")
         with lock_of(self):
-            return self._adaptation.output(self._sample(x))
+            state: Any = self._state
+            return state.adaptation.output_of(self._sample(x, state.columns))
 
     @transaction
     def reset(self) -> Self:
         """Forget all: the next samples start afresh."""
-        for name in list(self.__dict__.keys() - self.get_params().keys()):
-            delattr(self, name)
+        self._state = None
         return self
 
     def __getstate__(self) -> dict[str, Any]:
         with lock_of(self):
-            state = super().__getstate__()
-            if "_adaptation" in state:  # single samples change it in place, and the weights, which are a view of it
-                state |= {
-                    "_adaptation": self._adaptation.copy(),
-                    "coef_": self.coef_.copy(),
-                    "_recorded": [*self._recorded],
-                }
-            return state
+            own = super().__getstate__()
+            state = own.get("_state")
+            if state is not None:  # single samples change it in place
+                kept = {"adaptation": state.adaptation.copy(), "recorded": [*state.recorded]}
+                own["_state"] = replace(state, **kept)
+            return own
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over attributes by name; of a model file also the weights, as they may have been assigned."""
+        shown = {name: state[name] for name in ("coef_", "intercept_", "output_") if name in state}
+        super().__setstate__({name: value for name, value in state.items() if name not in shown})
+        for name, value in shown.items():
+            setattr(self, name, value)
 
     @property
     def rows_seen_(self) -> int:
@@ -242,67 +334,79 @@ class AdaptiveFilter(SignalSystem):
         """Continue with signals, or start again; return the outputs and errors of each block, (n, K)."""
         meter = Meter(X)
         check_parameters(self)
-        afresh = afresh or not hasattr(self, "_adaptation")
-        if not afresh:
+        begun: Any = None if afresh else self._state
+        if begun is not None:
             check_basis(self)
-        targets, blocks = self._open(X, y, sample_weight, reset=afresh)
-        state = self._begin(targets) if afresh else self._continued(targets)
-        before, had_diverged = state.scan.tally, state.diverged
-        found, recorded = self._run(state, blocks)
-        self._hold(state)
-        self.__dict__.pop("output_", None)
-        self._recorded: list[Array] = [*self._recorded, *recorded]
-        self.history_: list[float] = [*self.history_[1 - LONGEST_HISTORY :], *_mean_squared_error(before, state)]
-        self._proof: Certificate = meter.on(self._proof, X if isinstance(X, Source) else None)
-        if state.diverged and not had_diverged:
+        given = self._open(X, y, sample_weight, reset=begun is None)
+        state = self._begin(given) if begun is None else self._continued(begun, given)
+        adaptation = state.adaptation
+        before, had_diverged = adaptation.scan.tally, adaptation.diverged
+        found, recorded = self._run(state, given.blocks)
+        self._state = replace(
+            state,
+            proof=meter.on(state.proof, X if isinstance(X, Source) else None),
+            history=[*state.history[1 - LONGEST_HISTORY :], *_mean_squared_error(before, adaptation)],
+            recorded=[*state.recorded, *recorded],
+        )
+        if adaptation.diverged and not had_diverged:
             warn(f"{type(self).__name__} diverged: {Status.DIVERGED.advice}", ConvergenceWarning)
         return found
 
-    def _open(
-        self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, *, reset: bool
-    ) -> tuple[int, Iterable[Block]]:
-        """Return the number of desired signals, and the signals block by block."""
+    def _open(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, *, reset: bool) -> SignalBlocks:
+        """Return the signals block by block; with `reset` columns and basis are learned from them."""
         if isinstance(X, Source):
             self._refuse_sparse(X)
             source, columns = open_rows(self, X, y, sample_weight, reset=reset)
             source.refuse_parts()
-            set_columns(self, columns)
-            if reset:
-                self._flat = source.flat
-            return source.shape.targets, source.blocks()
-        x, t, weight = self._read(X, y, sample_weight, reset=reset)
-        return t.shape[1], [Block(x, t, weight)]
+            flat = source.flat if reset else self._flat
+            return SignalBlocks(source.shape.targets, flat, columns, source.blocks())
+        given = self._read(X, y, sample_weight, reset=reset)
+        return SignalBlocks(given.t.shape[1], given.flat, given.columns, [Block(given.x, given.t, given.weight)])
 
-    def _begin(self, targets: int) -> Adaptation:
+    def _begin(self, given: SignalBlocks) -> AdaptiveState:
         """Return the state before the first sample; nothing is known of the weights yet."""
-        state = Adaptation.begin(self._layout(), int(self.delay), targets, **self._rule_numbers())
-        self.history_, self._recorded = [], []
-        memory = f"forgetting {state.forgetting:g}" if state.rule == "rls" else f"rate {state.rate:g}"
-        proof = scan_certificate(Status.SOLVED, 0.0, f"{state.rule}, {memory}, sample by sample")
-        self._proof = replace(proof, rank=sum(state.taps), passes=1, seconds=0.0)
-        return state
+        adaptation = Adaptation.begin(
+            self._layout(given.columns), int(self.delay), given.targets, **self._rule_numbers()
+        )
+        rls = adaptation.rule == "rls"
+        memory = f"forgetting {adaptation.forgetting:g}" if rls else f"rate {adaptation.rate:g}"
+        proof = scan_certificate(Status.SOLVED, 0.0, f"{adaptation.rule}, {memory}, sample by sample")
+        return AdaptiveState(
+            columns=given.columns,
+            flat=given.flat,
+            adaptation=adaptation,
+            proof=replace(proof, rank=sum(adaptation.taps), passes=1, seconds=0.0),
+            history=[],
+            recorded=[],
+        )
 
-    def _continued(self, targets: int) -> Adaptation:
+    def _continued(self, state: AdaptiveState, given: SignalBlocks) -> AdaptiveState:
         """Return a copy of the state, so that what fails changes nothing; the rule's numbers may be other ones."""
-        state, numbers = self._adaptation, self._rule_numbers()
-        fixed = (state.rule == "rls", state.taps, state.delay, state.intercept)
-        if fixed != (numbers["rule"] == "rls", self._layout(), int(self.delay), numbers["intercept"]):
+        adaptation, numbers = state.adaptation, self._rule_numbers()
+        fixed = (adaptation.rule == "rls", adaptation.taps, adaptation.delay, adaptation.intercept)
+        if fixed != (numbers["rule"] == "rls", self._layout(given.columns), int(self.delay), numbers["intercept"]):
             raise InvalidParameter(
                 "taps, delay, fit_intercept, or the rule from or to 'rls', were changed since the start: reset() first"
             )
-        if targets != len(state.theta):
-            raise InvalidData(f"there are {targets} desired signals; the filter was started with {len(state.theta)}")
-        return state.copy(**numbers)
+        if given.targets != len(adaptation.theta):
+            raise InvalidData(
+                f"there are {given.targets} desired signals; the filter was started with {len(adaptation.theta)}"
+            )
+        return replace(state, columns=given.columns, adaptation=adaptation.copy(**numbers))
 
-    def _run(self, state: Adaptation, blocks: Iterable[Block]) -> tuple[list[Filtered], list[Array]]:
+    def _run(self, state: AdaptiveState, blocks: Iterable[Block]) -> tuple[list[Filtered], list[Array]]:
         """Run the rule over blocks, in place; return outputs and errors of each, and the weights kept by `record`."""
-        found, recorded = [], []
+        found, recorded, adaptation = [], [], state.adaptation
         for block in blocks:
             try:
-                outputs, kept = state.run(block.x, block.t, block.weight, int(self.record))
+                outputs, kept = adaptation.run(block.x, block.t, block.weight, int(self.record))
             except InvalidData:
                 SignalSource(
-                    block.x, block.t, state.taps, history=-block.first_row, names=self._names()
+                    block.x,
+                    block.t,
+                    adaptation.taps,
+                    history=-block.first_row,
+                    names=tuple(state.columns.coefficient_names()),
                 ).refuse_nonfinite()
                 raise
             found.append(Filtered(outputs, block.t - outputs))
@@ -323,36 +427,28 @@ class AdaptiveFilter(SignalSystem):
         }
 
     @transaction
-    def _first(self, x: AnyArray, y: TargetsLike) -> Adaptation:
-        """Start with one sample, which says how many signals there are."""
+    def _first(self, x: AnyArray, y: TargetsLike) -> AdaptiveState:
+        """Start with one sample, which says how many signals there are; return the state before it."""
         check_parameters(self)
         names, row = (tuple(x), list(x.values())) if isinstance(x, dict) else (None, x)
-        set_columns(self, InputColumns(int(np.size(row)), names, basis=basis_of_row(self, row)))
-        self._flat = np.ndim(y) == 0
-        self._hold(state := self._begin(np.size(y)))
+        columns = InputColumns(int(np.size(row)), names, basis=basis_of_row(self, row))
+        state = self._begin(SignalBlocks(np.size(y), np.ndim(y) == 0, columns, []))
+        self._state = state
         return state
 
-    def _sample(self, x: AnyArray) -> Any:
+    def _sample(self, x: AnyArray, columns: InputColumns) -> Any:
         """Return one sample, an array or a dict, through the basis."""
         given = x
         if isinstance(x, dict):
-            names = names_on(self)
+            names = columns.names
             if names is None or any(name not in x for name in names):
-                raise InvalidData(f"the sample has columns {list(x)}, the filter {'none' if names is None else names}")
+                known = "none" if names is None else [*names]
+                raise InvalidData(f"the sample has columns {list(x)}, the filter {known}")
             given = [x[name] for name in names]
-        return given if not hasattr(self, "basis_") else rows_through_basis(self, np.atleast_2d(given))[0]
-
-    def _hold(self, state: Adaptation) -> None:
-        """Keep a state, with views of its weights."""
-        self._adaptation = state
-        self.coef_ = state.coef[0] if self._flat else state.coef
-        self.intercept_ = float(state.theta[0, 0]) if self._flat else state.theta[:, 0].copy()
+        return given if columns.basis is None else phi(columns.basis, np.atleast_2d(given))[0]
 
     def _weights(self) -> tuple[Array, Any]:
-        state = self._adaptation
-        if self.coef_.base is not state.theta:  # they were set
-            return super()._weights()
-        still = replace(state, theta=copy_at_once(state.theta))
+        still = replace(self._adaptation, theta=copy_at_once(self._adaptation.theta))
         return still.coef, still.theta[:, 0]
 
     @property

@@ -7,31 +7,160 @@ from functools import partial
 from typing import Annotated, Any, Literal, Self, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, RowsLike, TargetsLike, WeightsLike, like_rows, on_host
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.fitted import check_is_fitted
-from adaline.input import Meter, set_columns, transaction
-from adaline.input.basis import check_basis, width_of
-from adaline.input.columns import check_same_columns
+from adaline.input import Meter, transaction
+from adaline.input.basis import check_basis
+from adaline.input.columns import InputColumns, check_same_columns, columns_on
 from adaline.input.drafts import snapshot
 from adaline.input.open import open_rows, refuse_overflow
 from adaline.parameters import ZERO_OR_MORE, one_of
 from adaline.penalties import RidgePenalty
+from adaline.results import Certificate
 from adaline.solvers.least_squares import toeplitz
 from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, solve_least_squares, solve_wide, sums
 from adaline.solvers.least_squares.direct import output_digits, solve_sums
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
 from adaline.sources.signal import SignalSource
+from adaline.state import FittedAttribute
 from adaline.sums import Moments
 from adaline.systems.families.closed_form import refuse_few_digits, without
-from adaline.systems.families.filter import Filtered, SignalSystem
+from adaline.systems.families.filter import Filtered, FilterState, Signals, SignalSystem, tap_names
 from adaline.systems.families.named import named_system
 from adaline.systems.families.weights import column_notes, split_theta, warn_of_dependence
 
 WindowMethod = Literal["covariance", "autocorrelation"]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A recording in progress: the sums of its complete rows, and the samples and targets that later rows need.
+
+    A row u_n needs the samples from n - delay - taps + 1 to n - delay. Rows that look ahead (delay < 0) wait for later
+    samples; until these come they count with zeros instead, as in a recording that ends here. The same is true of the
+    rows after the end, which the autocorrelation method adds: they are taken back when the recording continues.
+
+    Parameters
+    ----------
+    taps, delay : of the filter; taps one a signal.
+    windowed : whether the signals are zero also after the end, with rows until the filter is empty.
+    intercept : whether the sums are centred.
+    x : (m, C) last samples, which rows to come need.
+    t, weight : (p, K), (p,) or None: of the rows that wait for samples, the last one at the last sample.
+    done, total : sums over the complete rows, and over all rows; None before the first sample.
+    """
+
+    taps: tuple[int, ...]
+    delay: int
+    windowed: bool
+    intercept: bool
+    x: Any
+    t: Array
+    weight: Array | None = None
+    done: Moments | None = None
+    total: Moments | None = None
+
+    @classmethod
+    def begin(cls, taps: tuple[int, ...], delay: int, targets: int, *, windowed: bool, intercept: bool) -> Recording:
+        """Return a recording of no samples; a windowed one that looks ahead has rows before the first sample."""
+        ahead = max(-delay, 0) if windowed else 0
+        return cls(taps, delay, windowed, intercept, np.zeros((0, len(taps))), np.zeros((ahead, targets)))
+
+    @property
+    def after(self) -> int:
+        """Number of rows after the last sample."""
+        return max(self.delay + max(self.taps) - 1, 0) if self.windowed else 0
+
+    def sums(self, verb: str) -> Moments:
+        """Return the sums over all rows; refuse to do what `verb` says where there are none."""
+        if self.total is None:
+            raise SumsMissing(f"cannot {verb}: this filter has more taps than rows and was solved without sums")
+        return self.total
+
+    def open(self, x: AnyArray, t: Array, weight: Array | None, names: tuple[str, ...] | None) -> SignalSource:
+        """Return the rows of new samples x (n, C): those that waited, the new ones, those after the end."""
+        if t.shape[1] != self.t.shape[1]:
+            raise InvalidData(f"y has {t.shape[1]} desired signals; the filter was fitted to {self.t.shape[1]}")
+        if weight is not None or self.weight is not None:
+            weight = _joined(_ones(self.weight, self.t), _ones(weight, t))
+        return SignalSource(
+            _joined(self.x, x),
+            _joined(self.t, t, np.zeros((self.after, t.shape[1]))),
+            self.taps,
+            self.delay,
+            origin=len(self.x) - len(self.t),
+            history=len(self.x),
+            weight=weight,
+            names=names,
+        )
+
+    def take(self, source: SignalSource) -> Recording:
+        """Return the recording continued by the rows that `open` gave."""
+        rows = source.n_rows - self.after
+        waiting = min(max(-self.delay, 0), rows)
+        done = total = self._plus(self.done, source.rows(0, rows - waiting))
+        if waiting + self.after:
+            total = self._plus(done, source.rows(rows - waiting, source.n_rows))
+        kept = min(max(waiting + self.delay + source.longest - 1, 0), len(source.x))
+        return replace(
+            self,
+            x=source.x[len(source.x) - kept :].copy(),
+            t=source.t[rows - waiting : rows].copy(),
+            weight=None if source.weight is None else source.weight[rows - waiting : rows].copy(),
+            done=done,
+            total=total,
+        )
+
+    def merge(self, other: Moments) -> Recording:
+        """Return the recording with the sums of another one added; it can be continued."""
+        assert self.done is not None
+        assert self.total is not None
+        done, total = self.done.copy(), self.total.copy()
+        done.merge(other)
+        total.merge(other)
+        return replace(self, done=done, total=total)
+
+    def afresh(self, total: Moments | None) -> Recording:
+        """Return a new recording of the same kind, added to these sums."""
+        new = self.begin(self.taps, self.delay, self.t.shape[1], windowed=self.windowed, intercept=self.intercept)
+        return replace(new, done=total, total=total)
+
+    def _plus(self, before: Moments | None, source: SignalSource) -> Moments:
+        """Return the sums with those of more rows added."""
+        if source.n_rows == 0:
+            return Moments.zero(source.shape, centred=self.intercept) if before is None else before
+        found = sums(source, self.intercept)
+        if before is None:
+            return found
+        out = before.copy()
+        out.merge(found)
+        return out
+
+
+@dataclass(frozen=True, kw_only=True)
+class WienerState(FilterState):
+    """What a fit of a Wiener filter has learned.
+
+    Parameters
+    ----------
+    coef, intercept : (D,) and a number, or (K, D) and (K,).
+    rank, aliased, dependencies : of R_xx, and of the taps, as `WienerFilter` says.
+    certificate : how good the solution is.
+    recording : the sums of the rows, and the samples that the next ones need.
+    """
+
+    coef: Array
+    intercept: float | Array
+    rank: int
+    aliased: NDArray[np.object_] | None
+    dependencies: list[str] | None
+    certificate: Certificate
+    recording: Recording
 
 
 @named_system
@@ -98,6 +227,15 @@ class WienerFilter(SignalSystem):
     fit_intercept: bool = False
     basis: Any = None
 
+    learns = WienerState
+    coef_ = FittedAttribute[Array]()
+    intercept_ = FittedAttribute[float | Array]()
+    rank_ = FittedAttribute[int]()
+    aliased_ = FittedAttribute[NDArray[np.object_] | None]()
+    dependencies_ = FittedAttribute[list[str] | None]()
+    certificate_ = FittedAttribute[Certificate]()
+    _recording = FittedAttribute[Recording]()
+
     @transaction
     def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Fit to input signals X (n,) or (n, C) and the desired signal y (n,) or (n, K); weights are of rows.
@@ -106,22 +244,21 @@ class WienerFilter(SignalSystem):
         """
         meter = Meter(X)
         check_parameters(self)
-        self.__dict__.pop("dependencies_", None)
         if isinstance(X, Source):
-            self._refuse_sparse(X)
-            source, columns = open_rows(self, X, y, sample_weight, reset=True)
-            set_columns(self, columns)
-            return self._take_blocks(source, meter, afresh=True)
-        x, t, weight = self._read(X, y, sample_weight, reset=True)
-        recording = self._begin(t.shape[1])
-        source = self._rows(recording, x, t, weight)
+            self._state = self._after_blocks(X, y, sample_weight, meter, None)
+            self._warn_of_dependence(None)
+            return self
+        given = self._read(X, y, sample_weight, reset=True)
+        recording = self._begin(given.columns, given.t.shape[1])
+        source = self._rows(recording, given)
         if is_wide(source):
             self._refuse_large(source)
-            self._recording = recording
-            self._keep(solve_wide(source, self.fit_intercept, self._ridge(source.shape.features)), meter)
+            fit = solve_wide(source, self.fit_intercept, self._ridge(source.shape.features))
         else:
-            self._recording = recording.take(source)
-            self._keep(self._solve(source, self._own_sums("continue")), meter)
+            recording = recording.take(source)
+            fit = self._solve(source, given.columns, recording.sums("continue"))
+        self._state = self._found(fit, recording, given.columns, given.flat, meter.on(fit.solution.certificate, None))
+        self._warn_of_dependence(None)
         return self
 
     @transaction
@@ -129,18 +266,18 @@ class WienerFilter(SignalSystem):
         """Take in the signals' next samples: the result equals one fit to all of them, to the digits certified."""
         meter = Meter(X)
         check_parameters(self)
-        new = not hasattr(self, "_recording")
-        if not new:
+        begun = None if self._state is None else self._recording
+        if begun is not None:
             check_basis(self)
-            self._own_sums("continue")
+            begun.sums("continue")
+        before = None if begun is None else self.dependencies_
         if isinstance(X, Source):
-            self._refuse_sparse(X)
-            source, columns = open_rows(self, X, y, sample_weight, reset=new)
-            set_columns(self, columns)
-            return self._take_blocks(source, meter, afresh=new)
-        x, t, weight = self._read(X, y, sample_weight, reset=new)
-        self._recording = self._continued(self._begin(t.shape[1]) if new else self._recording, x, t, weight)
-        self._keep(self._solve(None, self._own_sums("continue")), meter)
+            self._state = self._after_blocks(X, y, sample_weight, meter, begun)
+        else:
+            given = self._read(X, y, sample_weight, reset=begun is None)
+            recording = self._begin(given.columns, given.t.shape[1]) if begun is None else begun
+            self._state = self._after(recording.take(self._rows(recording, given)), given.columns, given.flat, meter)
+        self._warn_of_dependence(before)
         return self
 
     @transaction
@@ -151,15 +288,19 @@ class WienerFilter(SignalSystem):
             raise InvalidParameter(f"cannot merge {type(self).__name__} with {type(other).__name__}")
         other = snapshot(other)
         mine, theirs = self._own_sums("merge"), other._own_sums("merge")
-        kinds = [(model._layout(), model.method, model.delay, model.fit_intercept) for model in (self, other)]
+        kinds = [
+            (model._layout(columns_on(model)), model.method, model.delay, model.fit_intercept)
+            for model in (self, other)
+        ]
         if kinds[0] != kinds[1] or mine.shape != theirs.shape:
             raise InvalidData(
                 f"cannot merge filters of different kind: (taps, method, delay, fit_intercept) = {kinds[0]} for "
                 f"{mine.shape.targets} and {kinds[1]} for {theirs.shape.targets} desired signals"
             )
         check_same_columns(self, other)
-        self._recording = self._recording.merge(theirs)
-        self._keep(self._solve(None, self._own_sums("merge")), meter)
+        before = self.dependencies_
+        self._state = self._after(self._recording.merge(theirs), columns_on(self), self._flat, meter)
+        self._warn_of_dependence(before)
         return self
 
     @transaction
@@ -171,18 +312,17 @@ class WienerFilter(SignalSystem):
         meter = Meter(X)
         check_parameters(self)
         mine = self._own_sums("forget")
-        x, t, weight = self._read(X, y, sample_weight, reset=False)
+        given = self._read(X, y, sample_weight, reset=False)
         recording = self._recording.afresh(None)
-        source = self._rows(recording, x, t, weight)
-        gone = recording.take(source).total
-        assert gone is not None
-        left = without(mine, gone, source)
-        fit = self._solve(None, left) if left.weight > 0 else None
+        source = self._rows(recording, given)
+        left = without(mine, recording.take(source).sums("forget"), source)
+        fit = self._solve(None, given.columns, left) if left.weight > 0 else None
         outputs = [] if fit is None else [partial(output_digits, left, self.fit_intercept, fit.penalty)]
         refuse_few_digits(0.0 if fit is None else fit.solution.certificate.digits, outputs, self.dependencies_)
         assert fit is not None
-        self._recording = self._recording.afresh(left)
-        self._keep(fit, meter)
+        proof, before = meter.on(fit.solution.certificate, None), self.dependencies_
+        self._state = self._found(fit, self._recording.afresh(left), given.columns, given.flat, proof)
+        self._warn_of_dependence(before)
         return self
 
     @overload
@@ -216,51 +356,70 @@ class WienerFilter(SignalSystem):
     def _line(self) -> tuple[tuple[int, ...], int]:
         return self._recording.taps, self._recording.delay
 
-    def _take_blocks(self, source: Source, meter: Meter, *, afresh: bool) -> Self:
-        """Take in the rows of a source, block by block; the filter is solved from the sums alone."""
-        if afresh:
-            self._flat = source.flat
-        recording = self._begin(source.shape.targets) if afresh else self._recording
+    def _after_blocks(
+        self, X: Source, y: TargetsLike, sample_weight: WeightsLike, meter: Meter, begun: Recording | None
+    ) -> WienerState:
+        """Return the state after the rows of a source, taken in block by block, and solved from the sums alone."""
+        self._refuse_sparse(X)
+        source, columns = open_rows(self, X, y, sample_weight, reset=begun is None)
+        recording = self._begin(columns, source.shape.targets) if begun is None else begun
+        flat = source.flat if begun is None else self._flat
         for block in source.blocks():
-            recording = self._continued(recording, block.x, block.t, block.weight)
-        self._recording = recording
-        self._keep(self._solve(None, self._own_sums("continue")), meter, source)
-        return self
+            given = Signals(block.x, block.t, block.weight, flat, columns)
+            recording = recording.take(self._rows(recording, given))
+        return self._after(recording, columns, flat, meter, source)
 
-    def _begin(self, targets: int) -> Recording:
+    def _after(
+        self, recording: Recording, columns: InputColumns, flat: bool, meter: Meter, source: Source | None = None
+    ) -> WienerState:
+        """Return the state after a recording, solved from its sums."""
+        fit = self._solve(None, columns, recording.sums("continue"))
+        return self._found(fit, recording, columns, flat, meter.on(fit.solution.certificate, source))
+
+    def _begin(self, columns: InputColumns, targets: int) -> Recording:
         """Return a recording of no samples."""
         return Recording.begin(
-            self._layout(), int(self.delay), targets, windowed=self._windowed, intercept=self.fit_intercept
+            self._layout(columns), int(self.delay), targets, windowed=self._windowed, intercept=self.fit_intercept
         )
 
-    def _continued(self, recording: Recording, x: AnyArray, t: Array, weight: Array | None) -> Recording:
-        """Return the recording with new samples x (n, C), targets t (n, K) and weights (n,) or None."""
-        return recording.take(self._rows(recording, x, t, weight))
-
-    def _rows(self, recording: Recording, x: AnyArray, t: Array, weight: Array | None) -> SignalSource:
+    def _rows(self, recording: Recording, given: Signals) -> SignalSource:
         """Return the rows that new samples complete."""
-        if weight is not None and self._windowed:
+        if given.weight is not None and self._windowed:
             raise InvalidParameter("sample_weight needs method='covariance': with weights R_xx is not Toeplitz.")
-        return recording.open(x, t, weight, self._names())
+        return recording.open(given.x, given.t, given.weight, tuple(given.columns.coefficient_names()))
 
     def _ridge(self, taps: int) -> RidgePenalty:
         return RidgePenalty(float(self.penalty), np.ones(taps))
 
-    def _solve(self, source: SignalSource | None, total: Moments) -> Fit:
+    def _solve(self, source: SignalSource | None, columns: InputColumns, total: Moments) -> Fit:
         """Solve from sums, with the rows they came from where they are at hand."""
-        if self._windowed and width_of(self) == 1:
+        if self._windowed and columns.width == 1:
             return toeplitz.solve_wiener(source, total, float(self.penalty))
         ridge = self._ridge(total.shape.features)
         if source is None:
             return solve_sums(total, self.fit_intercept, ridge)
         return solve_least_squares(source, total, self.fit_intercept, ridge)
 
-    def _keep(self, fit: Fit, meter: Meter, source: Source | None = None) -> None:
-        """Keep the weights of a fit and what is known of them."""
-        self.coef_, self.intercept_ = split_theta(fit.solution.theta, self._flat, None)
-        self.certificate_ = meter.on(fit.solution.certificate, source)
-        self.rank_, before = self.certificate_.rank, getattr(self, "dependencies_", None)
-        self.aliased_, self.dependencies_, *_ = column_notes(fit, self._tap_names)
+    def _found(
+        self, fit: Fit, recording: Recording, columns: InputColumns, flat: bool, proof: Certificate
+    ) -> WienerState:
+        """Return the state: the weights of a fit, and what is known of them."""
+        coef, intercept = split_theta(fit.solution.theta, flat, None)
+        notes = column_notes(fit, lambda: tap_names(columns, recording.taps, recording.delay))
+        return WienerState(
+            columns=columns,
+            coef=coef,
+            intercept=intercept,
+            flat=flat,
+            rank=proof.rank,
+            aliased=notes.aliased,
+            dependencies=notes.dependencies,
+            certificate=proof,
+            recording=recording,
+        )
+
+    def _warn_of_dependence(self, before: list[str] | None) -> None:
+        """Warn of taps that are combinations of others, unless there are too few rows, or it was known before."""
         total = self._recording.total
         if total is not None and total.rows > total.shape.features:
             warn_of_dependence(self.dependencies_, before)
@@ -268,9 +427,7 @@ class WienerFilter(SignalSystem):
     def _own_sums(self, verb: str) -> Moments:
         """Return the sums of the recording; refuse to do what `verb` says where there are none."""
         check_is_fitted(self, "_recording")
-        if self._recording.total is None:
-            raise SumsMissing(f"cannot {verb}: this filter has more taps than rows and was solved without sums")
-        return self._recording.total
+        return self._recording.sums(verb)
 
     def _refuse_large(self, source: SignalSource) -> None:
         """Refuse rows whose products with each other would not fit in memory."""
@@ -279,105 +436,6 @@ class WienerFilter(SignalSystem):
                 f"{source.shape.features} taps in all: R_xx exceeds the limit of {GRAM_BYTES >> 20} MiB. Use fewer "
                 "taps, or resample the signals."
             )
-
-
-@dataclass(frozen=True)
-class Recording:
-    """A recording in progress: the sums of its complete rows, and the samples and targets that later rows need.
-
-    A row u_n needs the samples from n - delay - taps + 1 to n - delay. Rows that look ahead (delay < 0) wait for later
-    samples; until these come they count with zeros instead, as in a recording that ends here. The same is true of the
-    rows after the end, which the autocorrelation method adds: they are taken back when the recording continues.
-
-    Parameters
-    ----------
-    taps, delay : of the filter; taps one a signal.
-    windowed : whether the signals are zero also after the end, with rows until the filter is empty.
-    intercept : whether the sums are centred.
-    x : (m, C) last samples, which rows to come need.
-    t, weight : (p, K), (p,) or None: of the rows that wait for samples, the last one at the last sample.
-    done, total : sums over the complete rows, and over all rows; None before the first sample.
-    """
-
-    taps: tuple[int, ...]
-    delay: int
-    windowed: bool
-    intercept: bool
-    x: Any
-    t: Array
-    weight: Array | None = None
-    done: Moments | None = None
-    total: Moments | None = None
-
-    @classmethod
-    def begin(cls, taps: tuple[int, ...], delay: int, targets: int, *, windowed: bool, intercept: bool) -> Recording:
-        """Return a recording of no samples; a windowed one that looks ahead has rows before the first sample."""
-        ahead = max(-delay, 0) if windowed else 0
-        return cls(taps, delay, windowed, intercept, np.zeros((0, len(taps))), np.zeros((ahead, targets)))
-
-    @property
-    def after(self) -> int:
-        """Number of rows after the last sample."""
-        return max(self.delay + max(self.taps) - 1, 0) if self.windowed else 0
-
-    def open(self, x: AnyArray, t: Array, weight: Array | None, names: tuple[str, ...] | None) -> SignalSource:
-        """Return the rows of new samples x (n, C): those that waited, the new ones, those after the end."""
-        if t.shape[1] != self.t.shape[1]:
-            raise InvalidData(f"y has {t.shape[1]} desired signals; the filter was fitted to {self.t.shape[1]}")
-        if weight is not None or self.weight is not None:
-            weight = _joined(_ones(self.weight, self.t), _ones(weight, t))
-        return SignalSource(
-            _joined(self.x, x),
-            _joined(self.t, t, np.zeros((self.after, t.shape[1]))),
-            self.taps,
-            self.delay,
-            origin=len(self.x) - len(self.t),
-            history=len(self.x),
-            weight=weight,
-            names=names,
-        )
-
-    def take(self, source: SignalSource) -> Recording:
-        """Return the recording continued by the rows that `open` gave."""
-        rows = source.n_rows - self.after
-        waiting = min(max(-self.delay, 0), rows)
-        done = total = self._plus(self.done, source.rows(0, rows - waiting))
-        if waiting + self.after:
-            total = self._plus(done, source.rows(rows - waiting, source.n_rows))
-        kept = min(max(waiting + self.delay + source.longest - 1, 0), len(source.x))
-        return replace(
-            self,
-            x=source.x[len(source.x) - kept :].copy(),
-            t=source.t[rows - waiting : rows].copy(),
-            weight=None if source.weight is None else source.weight[rows - waiting : rows].copy(),
-            done=done,
-            total=total,
-        )
-
-    def merge(self, other: Moments) -> Recording:
-        """Return the recording with the sums of another one added; it can be continued."""
-        assert self.done is not None
-        assert self.total is not None
-        done, total = self.done.copy(), self.total.copy()
-        done.merge(other)
-        total.merge(other)
-        return replace(self, done=done, total=total)
-
-    def afresh(self, total: Moments | None) -> Recording:
-        """Return a new recording of the same kind, added to these sums."""
-        new = self.begin(self.taps, self.delay, self.t.shape[1], windowed=self.windowed, intercept=self.intercept)
-        return replace(new, done=total, total=total)
-
-    def _plus(self, before: Moments | None, source: SignalSource) -> Moments:
-        """Return the sums with those of more rows added."""
-        if source.n_rows == 0:
-            return Moments.zero(source.shape, centred=self.intercept) if before is None else before
-        found = sums(source, self.intercept)
-        if before is None:
-            return found
-        out = before.copy()
-        out.merge(found)
-        return out
 
 
 def _joined(*parts: Any) -> Any:

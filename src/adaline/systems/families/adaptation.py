@@ -44,6 +44,7 @@ class Adaptation:
     samples, end : (C, reach + ROOM) samples of the signals, those before `end` known; the first are zero.
     count : samples learned from since the start.
     theta, good, numbers, root : state of the scan, see `adaline.scans.base`; changed in place by `scan`.
+    output : of the last sample that `learn` took, before its step; None after `run`.
     """
 
     rule: str
@@ -62,6 +63,7 @@ class Adaptation:
     good: Array
     numbers: Array
     root: Array
+    output: Any = None
 
     @classmethod
     def begin(cls, taps: tuple[int, ...], delay: int, targets: int, **config: Any) -> Adaptation:
@@ -131,7 +133,7 @@ class Adaptation:
         With `record` return also the weights (K, D) after every sample whose number is a multiple of it. Rows after a
         divergence get the output of the last good weights. A sample that is not finite raises InvalidData.
         """
-        outputs, kept = np.zeros(t.shape), []
+        outputs, kept, self.output = np.zeros(t.shape), [], None
         for first, rows in self._pieces(x):
             start, stop = 0, len(rows)
             while start < stop:
@@ -144,8 +146,8 @@ class Adaptation:
                 start = end
         return outputs, kept
 
-    def learn(self, x: AnyArray, t: AnyArray) -> Any:
-        """Take one sample, a number or (C,), with one desired number or (K,): return the output before the step.
+    def learn(self, x: AnyArray, t: AnyArray) -> None:
+        """Take one sample, a number or (C,), with one desired number or (K,); `output` is the one before the step.
 
         What is not a finite number raises InvalidData, and nothing has changed.
         """
@@ -158,7 +160,8 @@ class Adaptation:
                 raise InvalidData(f"the desired sample is {given}: it must be a finite number")
             self.end += 1
             self.count += 1
-            return self.scan.learn(u, t) if self.numbers[STATUS] == RUNNING else float(self._outputs(u)[0])
+            self.output = self.scan.learn(u, t) if self.numbers[STATUS] == RUNNING else float(self._outputs(u)[0])
+            return
         desired = np.array(t, dtype=np.float64, ndmin=2)
         if desired.shape != (1, len(self.theta)) or not (np.abs(desired) < LARGEST).all():
             raise InvalidData(f"the desired sample is {t}: it must be {len(self.theta)} finite numbers")
@@ -171,7 +174,7 @@ class Adaptation:
             z = z[0]
         self.end += 1
         self.count += 1
-        return z
+        self.output = z
 
     def row(self, x: AnyArray) -> Array:
         """Write one sample after the last and return its row; `end` does not move."""
@@ -198,7 +201,7 @@ class Adaptation:
         lines = zip(self.samples, self.taps, strict=True)
         return np.concatenate([line[stop - taps : stop][::-1] for line, taps in lines])
 
-    def output(self, x: AnyArray) -> Any:
+    def output_of(self, x: AnyArray) -> Any:
         """Return the output for one more sample, which is not kept."""
         z = self._outputs(self.row(x))
         return float(z[0]) if len(z) == 1 else z

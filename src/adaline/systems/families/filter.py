@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -13,6 +14,7 @@ from adaline.arrays import (
     RowsLike,
     TargetsLike,
     WeightsLike,
+    all_finite,
     host,
     is_device,
     is_sparse,
@@ -26,15 +28,15 @@ from adaline.basis.base import BASIS
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.estimator import MultiOutputMixin, RegressorMixin
 from adaline.fitted import check_is_fitted
-from adaline.input import set_columns
-from adaline.input.basis import basis_of, columns_of, rows_through_basis, width_of
 from adaline.input.coded import CodedRows, coded, scored
-from adaline.input.columns import System
-from adaline.input.open import read_given, read_targets, refuse_nonfinite, refuse_overflow
+from adaline.input.columns import InputColumns, System, SystemState, columns_on
+from adaline.input.open import array_source, read_given, read_targets, refuse_overflow
 from adaline.parameters import COUNT, FLAG, NONE, AnyOf, ListOf, WholeNumber
 from adaline.sources import Source
 from adaline.sources.array import read_weights
+from adaline.sources.expanded import phi
 from adaline.sources.signal import SignalSource, filtered_on_device
+from adaline.state import FittedAttribute, ShownAttribute
 
 
 class Filtered(NamedTuple):
@@ -42,6 +44,28 @@ class Filtered(NamedTuple):
 
     output: Array
     error: Array
+
+
+class Signals(NamedTuple):
+    """Signals for a fit, on the host, as the filter works on them.
+
+    x, t, weight : the signals (n, C), the desired signals (n, K), and weights of the samples, (n,) or None.
+    flat : whether the desired signals were one vector.
+    columns : of the input.
+    """
+
+    x: Any
+    t: Array
+    weight: Array | None
+    flat: bool
+    columns: InputColumns
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilterState(SystemState):
+    """What a fit of a filter has learned; `flat` : whether the desired signals were one vector."""
+
+    flat: bool
 
 
 class SignalSystem(MultiOutputMixin, RegressorMixin, System):
@@ -52,9 +76,10 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, System):
     basis: Annotated[Any, BASIS]
     taps: Annotated[Any, AnyOf(NONE, COUNT, ListOf(COUNT, "a list of such numbers, one a signal"))]
     delay: Annotated[int, WholeNumber()]
-    coef_: Array
-    intercept_: float | Array
-    _flat: bool
+
+    coef_: ShownAttribute[Array]
+    intercept_: ShownAttribute[float | Array]
+    _flat = FittedAttribute[bool]()
 
     @property
     @abstractmethod
@@ -71,14 +96,14 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, System):
         if isinstance(X, Source):
             self._refuse_sparse(X)
             X = coded(self, X, targets=False).map(lambda block: np.asarray(block.x)).view(CodedRows)
-        x = self._read_signals(X, reset=False)
+        x, columns = self._read_signals(X, reset=False)
         w, constant = self._weights()
         if is_device(x):
             found = filtered_on_device(x, w, *self._line) + to_device_of(x, constant)
             if bool(namespace(found).all(namespace(found).isfinite(found))):
                 return cast(Array, found[:, 0] if self._flat else found)
             x = host(x)
-        source = SignalSource(x, np.zeros((len(x), 1)), *self._line, names=self._names())
+        source = SignalSource(x, np.zeros((len(x), 1)), *self._line, names=tuple(columns.coefficient_names()))
         with np.errstate(all="ignore"):
             output: Array = source.filtered(w) + constant
         if not np.isfinite(output).all() and not np.isfinite(x).all():
@@ -90,15 +115,15 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, System):
     def taps_(self) -> list[Array]:
         """The filter of each signal, (taps,) or (K, taps): views of `coef_`."""
         check_is_fitted(self, "coef_")
-        return np.split(self.coef_, np.cumsum(self._layout())[:-1], axis=-1)
+        return np.split(self.coef_, np.cumsum(self._line[0])[:-1], axis=-1)
 
     def _weights(self) -> tuple[Array, Any]:
         """Return the filters (K, D), and their constants."""
         return np.atleast_2d(self.coef_), self.intercept_
 
-    def _layout(self) -> tuple[int, ...]:
+    def _layout(self, columns: InputColumns) -> tuple[int, ...]:
         """Return the taps of each signal."""
-        signals = width_of(self)
+        signals = columns.width
         counts = [1 if self.taps is None else self.taps] * signals if np.ndim(self.taps) == 0 else list(self.taps)
         if len(counts) != signals:
             raise InvalidParameter(
@@ -106,41 +131,31 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, System):
             )
         return tuple(int(count) for count in counts)
 
-    def _names(self) -> tuple[str, ...]:
-        return tuple(columns_of(self))
-
     def _tap_names(self) -> list[str]:
         """Return the name of each tap: x0(n), x0(n-1), ..."""
-        lags = [
-            (name, -self.delay - j)
-            for name, taps in zip(self._names(), self._layout(), strict=True)
-            for j in range(taps)
-        ]
-        return [f"{name}(n{lag:+d})" if lag else f"{name}(n)" for name, lag in lags]
+        return tap_names(columns_on(self), *self._line)
 
-    def _read(
-        self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, *, reset: bool
-    ) -> tuple[Any, Array, Array | None]:
-        """Return signals (n, C), desired signals (n, K) and weights (n,) or None, on the host."""
-        x = self._read_signals(on_host(X), reset=reset)
+    def _read(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, *, reset: bool) -> Signals:
+        """Return signals and desired signals; with `reset` columns and basis are learned from them."""
+        x, columns = self._read_signals(on_host(X), reset=reset)
         t = self._read_desired(y, len(x))
         weight = None if sample_weight is None else read_weights(sample_weight, len(x))
-        if reset:
-            self._flat = t.ndim == 1
-        return x, t.reshape(len(t), -1), weight
+        return Signals(x, t.reshape(len(t), -1), weight, t.ndim == 1 if reset else self._flat, columns)
 
-    def _read_signals(self, x: AnyArray, *, reset: bool) -> Any:
-        """Return signals (n, C) through the basis, then on the host; `reset` learns it."""
-        x = self._read_given(x, reset=reset)
-        if basis_of(self) is not None:
-            x = on_host(x)
-            refuse_nonfinite(self, x)
-        return rows_through_basis(self, x)
+    def _read_signals(self, x: AnyArray, *, reset: bool) -> tuple[Any, InputColumns]:
+        """Return signals (n, C) through the basis, then on the host, and the columns; `reset` learns them."""
+        x, columns = self._read_given(x, reset=reset)
+        if columns.basis is None:
+            return x, columns
+        x = on_host(x)
+        if not all_finite(x):
+            array_source(x, names=columns.names).refuse_nonfinite()
+        return phi(columns.basis, x), columns
 
-    def _read_given(self, x: AnyArray, *, reset: bool) -> Any:
-        """Return signals (n, C) as they are given."""
+    def _read_given(self, x: AnyArray, *, reset: bool) -> tuple[Any, InputColumns]:
+        """Return signals (n, C) as they are given, and the columns."""
         if isinstance(x, CodedRows):
-            return np.asarray(x)
+            return np.asarray(x), columns_on(self)
         try:
             dimensions = len(x.shape) if hasattr(x, "shape") else np.ndim(np.asarray(x))
         except ValueError:  # ragged lists, which are refused as rows
@@ -156,9 +171,7 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, System):
         x, _, columns = read_given(self, x, None, reset=reset)
         if is_sparse(x):
             raise InvalidType("X is a sparse matrix: a filter takes signals as dense arrays. Use X.toarray().")
-        if reset:
-            set_columns(self, columns)
-        return x
+        return x, columns
 
     def _read_desired(self, d: Any, rows: int) -> Array:
         """Return desired signals (n,) or (n, K)."""
@@ -168,3 +181,10 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, System):
         """Refuse a source of sparse rows."""
         if source.sparse:
             raise InvalidType(f"X has sparse rows: {type(self).__name__} takes signals, the dense columns of a table")
+
+
+def tap_names(columns: InputColumns, taps: tuple[int, ...], delay: int) -> list[str]:
+    """Return the name of each tap of a filter: x0(n), x0(n-1), ..."""
+    names = columns.coefficient_names()
+    lags = [(name, -delay - j) for name, count in zip(names, taps, strict=True) for j in range(count)]
+    return [f"{name}(n{lag:+d})" if lag else f"{name}(n)" for name, lag in lags]
