@@ -16,6 +16,7 @@ from sklearn.base import clone
 from adaline import AdalineWarning, AdaptiveFilter, Ridge, Status, WienerFilter
 from adaline.errors import InvalidData, InvalidParameter, InvalidType, NotFittedError
 from tests.sources.tapped import design
+from tests.storage.cases import assert_equal
 
 KINDS: list[dict[str, Any]] = [
     {"rule": "lms", "rate": 0.01},
@@ -256,6 +257,24 @@ def test_what_may_change_on_the_way() -> None:
         AdaptiveFilter().fit(sparse.csr_array(x[:, None]), d)
     assert not hasattr(model.reset(), "coef_")
     np.testing.assert_array_equal(model.fit(x, d).coef_, AdaptiveFilter(taps=3, rate=0.1).fit(x, d).coef_)
+
+
+@pytest.mark.parametrize("targets", [0, 2])
+def test_it_continues_from_weights_that_are_assigned(targets: int) -> None:
+    x, d = signals(targets=targets)
+    model = AdaptiveFilter(rule="lms", rate=1e-3, taps=2, fit_intercept=True).fit(x[:50], d[:50])
+    before, held = model.coef_, model.coef_.copy()
+    coef, constant = np.ones_like(held), np.full(max(targets, 1), 0.5)
+    model.coef_, model.intercept_ = coef, constant if targets else 0.5
+    np.testing.assert_array_equal(before, held)
+    assert_equal(pickle.loads(pickle.dumps(model)), model, laid=False)
+    u = np.array([x[50], x[49]])
+    output = u.sum() + 0.5
+    np.testing.assert_allclose(model.predict_one(x[50]), np.full(targets, output) if targets else output, rtol=1e-12)
+    model.learn_one(x[50], d[50])
+    step = 1e-3 * np.asarray(d[50] - output)
+    np.testing.assert_allclose(model.coef_, coef + step[..., None] * u, rtol=1e-12)
+    np.testing.assert_allclose(model.intercept_, 0.5 + step, rtol=1e-12)
 
 
 def test_predict_one_keeps_nothing() -> None:
