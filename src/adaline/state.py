@@ -98,9 +98,14 @@ class FittedAttribute(ShownAttribute[T]):
         return MISSING if absent else value
 
     def __set__(self, model: Any, value: T) -> None:
-        if model._state is None:
-            raise AttributeError(f"{self.name} of {type(model).__name__} is set by fit, which comes first")
-        model._state = replace(model._state, **{self.field: value})
+        change_state(model, **{self.field: value})
+
+
+def change_state(model: Any, **changed: Any) -> None:
+    """Replace the state of a fitted model by one that has other values in these fields."""
+    if model._state is None:
+        raise AttributeError(f"this {type(model).__name__} is not fitted: only what fit has learned can be changed")
+    model._state = replace(model._state, **changed)
 
 
 @cache

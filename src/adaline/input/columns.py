@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -21,7 +21,7 @@ from adaline.estimator import BaseEstimator
 from adaline.fitted import AnySystem
 from adaline.sources import Source
 from adaline.sources.expanded import expanded
-from adaline.state import MISSING, FittedAttribute, FittedState, ShownAttribute, missing_fields, shown_by
+from adaline.state import MISSING, FittedAttribute, FittedState, ShownAttribute, change_state, missing_fields, shown_by
 
 T = TypeVar("T")
 
@@ -205,7 +205,7 @@ def set_columns(system: AnySystem, columns: InputColumns) -> None:
     if system._state is None:
         system._columns = columns
     else:
-        system._state = replace(system._state, columns=columns)
+        change_state(system, columns=columns)
 
 
 def set_coding(system: AnySystem, coding: Coding) -> None:

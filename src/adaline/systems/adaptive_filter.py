@@ -36,7 +36,7 @@ from adaline.scans import Tally
 from adaline.sources import Source
 from adaline.sources.expanded import phi
 from adaline.sources.signal import SignalSource
-from adaline.state import MISSING, FittedAttribute, ShownAttribute
+from adaline.state import MISSING, FittedAttribute, ShownAttribute, change_state
 from adaline.systems.families.adaptation import Adaptation
 from adaline.systems.families.filter import Filtered, FilterState, SignalSystem
 from adaline.systems.families.named import named_system
@@ -81,7 +81,7 @@ class AdaptedAttribute(ShownAttribute[T]):
     It can be assigned: the filter then continues from a copy, so that nobody who reads the present one is disturbed.
     """
 
-    def __init__(self, part: Callable[[AdaptiveState], T], put: Callable[[Adaptation, T], None]) -> None:
+    def __init__(self, part: Callable[[AdaptiveState], T], put: Callable[[Adaptation, T], Adaptation]) -> None:
         self.part, self.put = part, put
 
     def read(self, model: Any) -> Any:
@@ -90,11 +90,7 @@ class AdaptedAttribute(ShownAttribute[T]):
         return MISSING if value is None else value
 
     def __set__(self, model: Any, value: T) -> None:
-        if model._state is None:
-            raise AttributeError(f"{self.name} of {type(model).__name__} is set by fit, which comes first")
-        changed = model._state.adaptation.copy()
-        self.put(changed, value)
-        model._state = replace(model._state, adaptation=changed)
+        change_state(model, adaptation=self.put(model._adaptation, value))
 
 
 class SignalBlocks(NamedTuple):
@@ -109,18 +105,6 @@ class SignalBlocks(NamedTuple):
     flat: bool
     columns: InputColumns
     blocks: Iterable[Block]
-
-
-def _put_weights(adaptation: Adaptation, coef: Any) -> None:
-    adaptation.coef[:] = coef
-
-
-def _put_constant(adaptation: Adaptation, intercept: Any) -> None:
-    adaptation.theta[:, 0] = intercept
-
-
-def _put_output(adaptation: Adaptation, output: Any) -> None:
-    adaptation.output = output
 
 
 @named_system
@@ -224,9 +208,11 @@ class AdaptiveFilter(SignalSystem):
     basis: Any = None
 
     learns = AdaptiveState
-    coef_ = AdaptedAttribute[Array](lambda state: state.coef, _put_weights)
-    intercept_ = AdaptedAttribute[float | Array](lambda state: state.intercept, _put_constant)
-    output_ = AdaptedAttribute[Any](lambda state: state.adaptation.output, _put_output)
+    coef_ = AdaptedAttribute[Array](lambda state: state.coef, lambda now, coef: now.of_weights(coef=coef))
+    intercept_ = AdaptedAttribute[float | Array](
+        lambda state: state.intercept, lambda now, w0: now.of_weights(intercept=w0)
+    )
+    output_ = AdaptedAttribute[Any](lambda state: state.adaptation.output, lambda now, output: now.copy(output=output))
     history_ = FittedAttribute[list[float]]()
     _adaptation = FittedAttribute[Adaptation]()
     _proof = FittedAttribute[Certificate]()

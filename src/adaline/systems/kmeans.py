@@ -42,9 +42,10 @@ class StreamedLabels:
         self.rows, self.centres = rows, centres
 
     @cached_property
-    def values(self) -> NDArray[np.int32]:
+    def values(self) -> Any:
         """The index of each row's centre, (n,)."""
-        return self.rows.map(partial(nearest_index, self.centres))
+        index: Any = partial(nearest_index, self.centres)
+        return self.rows.map(index)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -81,6 +81,15 @@ class Adaptation:
         arrays = {name: getattr(self, name).copy() for name in ("samples", "theta", "good", "numbers", "root")}
         return replace(self, **arrays, **changed)
 
+    def of_weights(self, coef: Any = None, intercept: Any = None) -> Adaptation:
+        """Return an independent filter that continues from other filters (K, D), or constants (K,)."""
+        made = self.copy()
+        if coef is not None:
+            made.coef[:] = coef
+        if intercept is not None:
+            made.theta[:, 0] = intercept
+        return made
+
     @cached_property
     def scan(self) -> Scan:
         """The rule, working on the arrays of this object."""
