@@ -15,6 +15,8 @@ from functools import cache
 from inspect import getattr_static
 from typing import Any, Final, Generic, Self, TypeVar, overload
 
+from adaline.fitted import AnyModel
+
 T = TypeVar("T")
 M = TypeVar("M")
 
@@ -59,7 +61,7 @@ class ShownAttribute(Generic[T]):
     def __set__(self, model: Any, value: T) -> None:
         raise AttributeError(f"{self.name} of {type(model).__name__} is what fit found in its rows: fit again")
 
-    def absent(self, model: Any) -> Any:
+    def absent(self, model: AnyModel) -> T:
         """Return the value where the model keeps none; raise where it has none."""
         raise AttributeError(f"{type(model).__name__!r} object has no attribute {self.name!r}")
 
@@ -101,7 +103,7 @@ class FittedAttribute(ShownAttribute[T]):
         change_state(model, **{self.field: value})
 
 
-def change_state(model: Any, **changed: Any) -> None:
+def change_state(model: AnyModel, **changed: object) -> None:
     """Replace the state of a fitted model by one that has other values in these fields."""
     if model._state is None:
         raise AttributeError(f"this {type(model).__name__} is not fitted: only what fit has learned can be changed")

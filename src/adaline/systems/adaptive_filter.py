@@ -24,7 +24,7 @@ from adaline.block import Block
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.online import LONGEST_HISTORY, scan_certificate
-from adaline.fitted import check_is_fitted
+from adaline.fitted import AnyModel, check_is_fitted
 from adaline.input import Meter, transaction
 from adaline.input.basis import basis_of_row, check_basis
 from adaline.input.columns import InputColumns
@@ -84,7 +84,7 @@ class AdaptedAttribute(ShownAttribute[T]):
     def __init__(self, part: Callable[[AdaptiveState], T], put: Callable[[Adaptation, T], Adaptation]) -> None:
         self.part, self.put = part, put
 
-    def read(self, model: Any) -> Any:
+    def read(self, model: AnyModel) -> object:
         """Return the part as it is now, MISSING where there is none."""
         value = None if model._state is None else self.part(model._state)
         return MISSING if value is None else value

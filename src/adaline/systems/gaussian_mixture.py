@@ -39,8 +39,8 @@ class MixtureState(UnsupervisedState):
     ----------
     weights, means : (K,) and (K, D).
     covariances, precisions, precisions_cholesky : as `GaussianMixture` says, by the type of the covariances.
-    converged, n_iter : how EM ended, and after how many steps.
-    lower_bound, history : mean log-likelihood of a row before the last step, and before each.
+    converged : whether EM ended before its last step.
+    lower_bound : mean log-likelihood of a row before the last step.
     """
 
     weights: Array
@@ -49,8 +49,6 @@ class MixtureState(UnsupervisedState):
     precisions: Array
     precisions_cholesky: Array
     converged: bool
-    n_iter: int
-    history: list[float]
     lower_bound: float
 
 
@@ -133,8 +131,6 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
     precisions_ = FittedAttribute[Array]()
     precisions_cholesky_ = FittedAttribute[Array]()
     converged_ = FittedAttribute[bool]()
-    n_iter_ = FittedAttribute[int]()
-    history_ = FittedAttribute[list[float]]()
     lower_bound_ = FittedAttribute[float]()
 
     @transaction

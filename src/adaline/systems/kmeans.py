@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, beside, host, like_rows, namespace
 from adaline.construction import check_parameters
 from adaline.estimator import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from adaline.fitted import check_is_fitted
+from adaline.fitted import AnyModel, check_is_fitted
 from adaline.input import Meter, generator, transaction
 from adaline.locks import cached_property
 from adaline.parameters import AUTO, COUNT, AnyOf, Numbers, OneOf
@@ -42,10 +42,10 @@ class StreamedLabels:
         self.rows, self.centres = rows, centres
 
     @cached_property
-    def values(self) -> Any:
+    def values(self) -> NDArray[np.int32]:
         """The index of each row's centre, (n,)."""
         index: Any = partial(nearest_index, self.centres)
-        return self.rows.map(index)
+        return cast(NDArray[np.int32], self.rows.map(index))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +54,7 @@ class KMeansState(UnsupervisedState):
 
     Parameters
     ----------
-    cluster_centers : (K, D).
-    inertia, n_iter, history : the error, the number of moves, the error before each and at the end.
+    cluster_centers, inertia : (K, D), and the error.
     n_features_out : K, the number of columns of distances.
     labels : index of each row's centre, (n,), of rows in memory.
     streamed : the same of streamed rows; it keeps the rows, and is not stored.
@@ -63,8 +62,6 @@ class KMeansState(UnsupervisedState):
 
     cluster_centers: Array
     inertia: float
-    n_iter: int
-    history: list[float]
     n_features_out: int
     labels: Any = None
     streamed: StreamedLabels | None = None
@@ -73,9 +70,9 @@ class KMeansState(UnsupervisedState):
 class LabelsAttribute(FittedAttribute[Any]):
     """`labels_` : of streamed rows they are found when they are asked for."""
 
-    def absent(self, model: Any) -> Any:
+    def absent(self, model: AnyModel) -> NDArray[np.int32]:
         """Return the labels of streamed rows, (n,)."""
-        streamed = None if model._state is None else model._state.streamed
+        streamed: StreamedLabels | None = None if model._state is None else model._state.streamed
         if streamed is None:
             raise AttributeError(
                 "labels_ are not there: before fit there are none, and those of streamed rows are not stored. "
@@ -151,8 +148,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
     learns = KMeansState
     cluster_centers_ = FittedAttribute[Array]()
     inertia_ = FittedAttribute[float]()
-    n_iter_ = FittedAttribute[int]()
-    history_ = FittedAttribute[list[float]]()
     _n_features_out = FittedAttribute[int]()
     labels_ = LabelsAttribute()
 

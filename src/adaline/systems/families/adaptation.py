@@ -81,7 +81,7 @@ class Adaptation:
         arrays = {name: getattr(self, name).copy() for name in ("samples", "theta", "good", "numbers", "root")}
         return replace(self, **arrays, **changed)
 
-    def of_weights(self, coef: Any = None, intercept: Any = None) -> Adaptation:
+    def of_weights(self, coef: Array | None = None, intercept: float | Array | None = None) -> Adaptation:
         """Return an independent filter that continues from other filters (K, D), or constants (K,)."""
         made = self.copy()
         if coef is not None:

@@ -24,9 +24,17 @@ from adaline.state import FittedAttribute
 
 @dataclass(frozen=True, kw_only=True)
 class UnsupervisedState(SystemState):
-    """What a fit to rows without targets has learned, and how good it is."""
+    """What a fit to rows without targets has learned.
+
+    Parameters
+    ----------
+    certificate : how good the solution is.
+    n_iter, history : the number of steps, and the objective before each.
+    """
 
     certificate: Certificate
+    n_iter: int
+    history: list[float]
 
 
 class UnsupervisedSystem(System):
@@ -39,6 +47,8 @@ class UnsupervisedSystem(System):
     basis: Annotated[Any, BASIS]
 
     certificate_ = FittedAttribute[Certificate]()
+    n_iter_ = FittedAttribute[int]()
+    history_ = FittedAttribute[list[float]]()
 
     def _open(self, X: RowsLike, sample_weight: WeightsLike, *, reset: bool) -> OpenedRows:
         """Return the source of the columns phi(x), with weights, and the columns; with `reset` these are learned."""
