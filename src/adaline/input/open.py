@@ -251,12 +251,13 @@ def read_finite(system: AnySystem, x: AnyArray) -> Any:
 
 def refuse_nonfinite(system: AnySystem, x: AnyArray) -> None:
     """Raise, naming the first number of rows in memory that is not finite, if there is one."""
-    if is_device(x):
-        return
-    values = x.data if is_sparse(x) else x
-    if all_finite(values):
-        return
-    array_source(x, names=columns_on(system).names).refuse_nonfinite()
+    refuse_nonfinite_rows(columns_on(system), x)
+
+
+def refuse_nonfinite_rows(columns: InputColumns, x: AnyArray) -> None:
+    """Raise, naming the first number of rows of these columns in memory that is not finite, if there is one."""
+    if not is_device(x) and not all_finite(x.data if is_sparse(x) else x):
+        array_source(x, names=columns.names).refuse_nonfinite()
 
 
 def refuse_overflow(values: Array) -> Array:

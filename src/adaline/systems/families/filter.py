@@ -14,7 +14,6 @@ from adaline.arrays import (
     RowsLike,
     TargetsLike,
     WeightsLike,
-    all_finite,
     host,
     is_device,
     is_sparse,
@@ -30,7 +29,7 @@ from adaline.estimator import MultiOutputMixin, RegressorMixin
 from adaline.fitted import check_is_fitted
 from adaline.input.coded import CodedRows, coded, scored
 from adaline.input.columns import InputColumns, System, SystemState, columns_on
-from adaline.input.open import array_source, read_given, read_targets, refuse_overflow
+from adaline.input.open import read_given, read_targets, refuse_nonfinite_rows, refuse_overflow
 from adaline.parameters import COUNT, FLAG, NONE, AnyOf, ListOf, WholeNumber
 from adaline.sources import Source
 from adaline.sources.array import read_weights
@@ -148,8 +147,7 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, System):
         if columns.basis is None:
             return x, columns
         x = on_host(x)
-        if not all_finite(x):
-            array_source(x, names=columns.names).refuse_nonfinite()
+        refuse_nonfinite_rows(columns, x)
         return phi(columns.basis, x), columns
 
     def _read_given(self, x: AnyArray, *, reset: bool) -> tuple[Any, InputColumns]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, NoReturn, Self
 
@@ -23,12 +23,12 @@ from adaline.construction import check_parameters, is_system
 from adaline.errors import InvalidParameter, kept_warnings, warn
 from adaline.estimator import MetaEstimatorMixin, available_if, clone, is_regressor
 from adaline.fitted import AnyModel, check_is_fitted
-from adaline.input import Meter, by_blocks, set_columns, transaction
-from adaline.input.basis import basis_of, check_basis, columns_of
+from adaline.input import Meter, by_blocks, transaction
+from adaline.input.basis import basis_of, check_basis
 from adaline.input.coded import CodedRows
-from adaline.input.columns import SHOWN_NAMES
+from adaline.input.columns import SHOWN_NAMES, SystemState
 from adaline.input.labels import Codes, Labels, too_few_classes
-from adaline.input.open import open_labelled, read_finite, read_rows, refuse_nonfinite
+from adaline.input.open import open_labelled, read_finite, read_rows, refuse_nonfinite_rows
 from adaline.parameters import NONE, AnyOf, Having
 from adaline.results import Certificate, some, worst
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource
@@ -36,12 +36,31 @@ from adaline.sources.array import read_weights
 from adaline.sources.base import Reader
 from adaline.sources.expanded import Expanded
 from adaline.sources.views import SourceView
+from adaline.state import FittedAttribute
 from adaline.systems.families.filter import SignalSystem
 from adaline.systems.families.supervised import LinearClassifier
 
 Mask = NDArray[np.bool_]
 
 MOST = 1e100  # larger decisions, such as those of a machine with rows of one class only, count as this
+
+
+@dataclass(frozen=True, kw_only=True)
+class SchemeState(SystemState):
+    """What the machines of a scheme have learned.
+
+    Parameters
+    ----------
+    classes : the labels, sorted.
+    estimators : the machines.
+    rows_seen : rows of all calls so far.
+    passes : of the last call over the rows of a source; None where rows were in memory.
+    """
+
+    classes: Labels
+    estimators: list[Any]
+    rows_seen: int
+    passes: int | None
 
 
 class Scheme(MetaEstimatorMixin, LinearClassifier):
@@ -52,8 +71,13 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
     """The system of the machines where none is given."""
     basis: Annotated[Any, BASIS]
     system: Annotated[Any, AnyOf(NONE, Having("fit", what="a classifier for two classes"))]
-    estimators_: list[Any]
-    rows_seen_: int
+
+    learns = SchemeState
+    _state: SchemeState | None
+    classes_ = FittedAttribute[Labels]()
+    estimators_ = FittedAttribute[list[Any]]()
+    rows_seen_ = FittedAttribute[int]()
+    _passes = FittedAttribute[int | None]()
 
     @abstractmethod
     def _targets(self, classes: int) -> Array:
@@ -71,8 +95,7 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
     def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Fit all machines to rows X (n, D) and labels y (n,), or to a source."""
         check_parameters(self)
-        self.__dict__.pop("estimators_", None)
-        self._learn("fit", X, y, None, sample_weight, reset=True)
+        self._learn("fit", X, y, None, sample_weight, None)
         return self
 
     @available_if(lambda scheme: hasattr(scheme._machine(), "partial_fit"))
@@ -82,7 +105,7 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
     ) -> Self:
         """Take in more rows. The classes are those named, or found, in the first call: others need a new fit."""
         check_parameters(self)
-        self._learn("partial_fit", X, y, classes, sample_weight, reset=not hasattr(self, "estimators_"))
+        self._learn("partial_fit", X, y, classes, sample_weight, self._state)
         return self
 
     def decision_function(self, X: RowsLike) -> Array:
@@ -132,16 +155,22 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
         check_machine(self._machine())
 
     def _learn(
-        self, verb: str, X: RowsLike, y: TargetsLike, classes: LabelsLike, sample_weight: WeightsLike, *, reset: bool
+        self,
+        verb: str,
+        X: RowsLike,
+        y: TargetsLike,
+        classes: LabelsLike,
+        sample_weight: WeightsLike,
+        begun: SchemeState | None,
     ) -> None:
+        """Let machines learn from rows, new ones or copies of those begun."""
         meter = Meter(X)
-        if not reset:
+        if begun is not None:
             check_basis(self)
-        known = None if reset else self.classes_
+        known = None if begun is None else begun.classes
         if known is None and classes is not None:
             known = np.unique(classes)
-        given = open_labelled(self, X, y, sample_weight, reset=reset)
-        set_columns(self, given.columns)
+        given = open_labelled(self, X, y, sample_weight, reset=begun is None)
 
         def encoded(classes: Labels) -> tuple[Labels, Source, NDArray[np.intp]]:
             source = given.encoded(classes)
@@ -158,11 +187,11 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
         if len(found) < 2:
             raise too_few_classes(type(self).__name__, found)
         targets = self._targets(len(found))
-        machines = [clone(self._machine()) for _ in targets] if reset else deepcopy(self.estimators_)
+        machines = [clone(self._machine()) for _ in targets] if begun is None else deepcopy(begun.estimators)
         if codes is not None and np.isnan(targets).any():  # a machine of some rows would count them anew
-            refuse_nonfinite(self, rows)
+            refuse_nonfinite_rows(given.columns, rows)
         said: list[list[tuple[str, type[Warning]]]] = []
-        token = SHOWN_NAMES.set(tuple(columns_of(self)))
+        token = SHOWN_NAMES.set(tuple(given.columns.coefficient_names()))
         try:
             for machine, values in zip(machines, targets, strict=True):
                 with kept_warnings() as kept:
@@ -174,9 +203,13 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
         finally:
             SHOWN_NAMES.reset(token)
         new = rows.n_rows if isinstance(rows, Source) else rows.shape[0]
-        self.rows_seen_ = new if reset else self.rows_seen_ + new
-        self.classes_, self.estimators_ = found, machines
-        self._passes = meter.passes(rows) if isinstance(X, Source) else None
+        self._state = SchemeState(
+            columns=given.columns,
+            classes=found,
+            estimators=machines,
+            rows_seen=new if begun is None else begun.rows_seen + new,
+            passes=meter.passes(rows) if isinstance(X, Source) else None,
+        )
         self._repeat(said)
 
     def _repeat(self, said: list[list[tuple[str, type[Warning]]]]) -> None:
