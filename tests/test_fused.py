@@ -19,7 +19,7 @@ from adaline.losses import LOSSES, Huber, Loss
 from adaline.row_hashes import row_uniforms, row_uniforms_beside
 from adaline.sources import ArraySource, DeviceSource
 from adaline.sums import Centres, Moments, Objective, Point, Spread, Theta, View
-from adaline.sums.clusters import clusters_reference, nearest
+from adaline.sums.clusters import clusters_reference, nearest_centres
 from adaline.sums.mixture import Components, mixture_reference
 from adaline.sums.objective import objective_reference
 from adaline.sums.spread import fused_spread, spread_reference
@@ -180,7 +180,7 @@ def test_rows_go_to_the_nearest_centre(clusters: int, weighted: bool) -> None:
     found, index, squares = fused.clusters(there(x), there(weight), points, *view, marked=True)
     block, centres = Block(x, x[:, :0], weight), Centres(points, view)
     close(found, clusters_reference(block, centres))
-    sought = nearest(block, centres)
+    sought = nearest_centres(block, centres)
     np.testing.assert_array_equal(index.cpu().numpy(), sought[:, 0])
     close(squares.cpu().numpy(), sought[:, 1])
 

@@ -21,6 +21,9 @@ MOST_BY_NAME = 88  # uses of vars() and __dict__ in src; there were 218
 MOST_SET_FROM_OUTSIDE = 270  # assignments to attributes of other objects than self
 MOST_METHODS, MOST_ATTRIBUTES = 20, 15
 MOST_LARGE_CLASSES = 40  # classes with more methods or attributes than these
+MOST_SHARED_NAMES = 5  # names of functions of several modules
+NAMED_AFTER_OTHERS = ("cli/commands.py", "plots/", "fused/", "playground/boards.py")
+"""Where a function has the name of the command, picture, sum or board that it makes."""
 
 
 @cache
@@ -31,6 +34,22 @@ def text(path: Path) -> str:
 @cache
 def tree(path: Path) -> ast.Module:
     return ast.parse(text(path))
+
+
+def test_a_name_of_a_public_function_stands_for_one_thing() -> None:
+    """Engines, which are alike, count once. Those left are `main`, `load`, and names of storage and of states."""
+    places: dict[str, set[str]] = {}
+    for path in SOURCES:
+        name = path.relative_to(HOME).as_posix()
+        if name.startswith(NAMED_AFTER_OTHERS):
+            continue
+        for one in tree(path).body:
+            if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and not one.name.startswith("_"):
+                where = "engines" if name.startswith("sources/engines/") else name
+                places.setdefault(one.name, set()).add(where)
+    assert len(places) > 1000
+    shared = sorted(name for name, where in places.items() if len(where) > 1)
+    assert len(shared) <= MOST_SHARED_NAMES, shared
 
 
 @pytest.mark.parametrize("name", EVERY)

@@ -150,6 +150,6 @@ def _misnamed(owner: str, construct: Callable[..., None], args: tuple[Any, ...],
         return None
     names = [one.name for one in taken]
     if len(args) > sum(one.kind is Parameter.POSITIONAL_OR_KEYWORD for one in taken):
-        return peers.by_name(owner, names, args)
+        return peers.say_unnamed(owner, names, args)
     unknown = {name: value for name, value in given.items() if name not in names}
     return peers.unknown(owner, names, unknown) if unknown else None

@@ -254,7 +254,7 @@ def our_system(name: str) -> str:
     return next((ours for ours, names in OUR_SYSTEMS.items() if plain in names), "")
 
 
-def by_name(owner: str, names: Sequence[str], given: Sequence[Any]) -> str:
+def say_unnamed(owner: str, names: Sequence[str], given: Sequence[Any]) -> str:
     """Return the message for a call with unnamed values: how to write it with the names of the parameters."""
     if any(isinstance(value, list | tuple | dict) or hasattr(value, "shape") for value in given):
         return f"{owner} takes its parameters by name, and rows are given to fit: {owner}().fit(X, y)"

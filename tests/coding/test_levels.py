@@ -18,7 +18,7 @@ import pytest
 
 from adaline import open_table
 from adaline.coding import levels as levels_module
-from adaline.coding.columns import Column, is_missing, plain, plain_levels
+from adaline.coding.columns import Column, is_missing, plain_level, plain_levels
 from adaline.coding.frames import learn_from_frame
 from adaline.coding.levels import LevelSummary, WordSummary
 from adaline.coding.texts import ABSENT, UNKNOWN, Texts
@@ -50,7 +50,7 @@ EACH = pytest.mark.parametrize("name", COLUMNS)
 
 
 def expected(values: list[Any]) -> dict[Any, int]:
-    return dict(Counter(plain(value) for value in values if not is_missing(value)))
+    return dict(Counter(plain_level(value) for value in values if not is_missing(value)))
 
 
 def summary_of(column: pa.Array, most: int = 10**6) -> LevelSummary:
@@ -88,7 +88,7 @@ def test_rows_have_the_codes_of_their_levels(name: str) -> None:
         column = pa.array([v for v in column.to_pylist() if v is None or v < 2**53], column.type)
     levels = tuple(summary_of(column).levels()[0])[1:]  # type: ignore[index]
     index = {level: i for i, level in enumerate(levels)}
-    wanted = [ABSENT if is_missing(v) else index.get(plain(v), UNKNOWN) for v in column.to_pylist()]
+    wanted = [ABSENT if is_missing(v) else index.get(plain_level(v), UNKNOWN) for v in column.to_pylist()]
     frame = nw.from_native(pa.table({"c": column}), eager_only=True)
     assert Column("c", "category", levels).codes(frame).tolist() == wanted
 
@@ -155,4 +155,4 @@ def test_whole_numbers_are_written_alike_whatever_their_type(kind: Any) -> None:
     assert [t for t, gone in zip(texts.to_list(), texts.absent, strict=True) if not gone] == ["3", "0", str(2**60)]  # type: ignore[arg-type]
     for other in ([0.5, 2.0], [1e30, 2.0], [float("inf"), 2.0]):
         texts = Texts.of_column(pa.array(other, pa.float64()))
-        assert texts.spread(np.array(texts.to_list(), dtype=object)).tolist() == [str(plain(v)) for v in other]
+        assert texts.spread(np.array(texts.to_list(), dtype=object)).tolist() == [str(plain_level(v)) for v in other]

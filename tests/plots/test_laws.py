@@ -41,7 +41,7 @@ from adaline import (
     select,
 )
 from adaline.basis import Basis, Custom, Polynomial
-from adaline.plots.inputs import plain
+from adaline.plots.inputs import plain_array
 from tests.plots.drawn import DRAWN, GAUSS, LINE, LINEAR, SIDE, SLOPE, TWO, XC, C, X, Y
 
 every = pytest.mark.parametrize("name", DRAWN)
@@ -154,7 +154,7 @@ IN_THE_PLANE: dict[str, Callable[[Any], Axes]] = {
 
 @pytest.mark.parametrize("column", [pd.Series, pl.Series], ids=["pandas", "polars"])
 def test_columns_of_frames_are_arrays_to_plots(column: Any) -> None:
-    assert type(plain(column([1.0, 2.0]))) is np.ndarray
+    assert type(plain_array(column([1.0, 2.0]))) is np.ndarray
 
 
 @pytest.mark.dear

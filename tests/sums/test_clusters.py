@@ -10,7 +10,7 @@ import pytest
 from adaline import kernels
 from adaline.block import Block
 from adaline.sums import Centres, Clusters, Components, MixtureMoments, View
-from adaline.sums.clusters import clusters_reference, distances, nearest
+from adaline.sums.clusters import clusters_reference, distances, nearest_centres
 from adaline.sums.mixture import mixture_reference
 from tests.sums.examples import DENSE, EXAMPLES, SHAPE, Example, any_centres, any_components, rows_of
 from tests.turns import in_turn, needs_native, on_every_isa
@@ -52,7 +52,7 @@ def test_kernels_equal_references_for_every_size(n: int, d: int, k: int) -> None
     sums = Clusters.zero(block.shape, clusters=k)
     sums.add(block, centres)
     np.testing.assert_allclose(sums.sums, clusters_reference(block, centres), rtol=1e-12, atol=1e-10)
-    found, squares = nearest(block, centres), distances(block, centres)
+    found, squares = nearest_centres(block, centres), distances(block, centres)
     np.testing.assert_array_equal(found[:, 0], squares.argmin(axis=1))
     np.testing.assert_allclose(found[:, 1], squares.min(axis=1), rtol=1e-12)
     for whole in (True, False):
@@ -70,14 +70,14 @@ def test_the_nearest_is_found_where_products_cancel() -> None:
     points = 1e6 + 1e-6 * rng.normal(size=(5, 3))
     block = without_targets(points[rng.integers(0, 5, 500)] + 1e-7 * rng.normal(size=(500, 3)))
     centres = Centres(points, View(np.ones(3), np.zeros(3)))
-    np.testing.assert_array_equal(nearest(block, centres)[:, 0], distances(block, centres).argmin(axis=1))
+    np.testing.assert_array_equal(nearest_centres(block, centres)[:, 0], distances(block, centres).argmin(axis=1))
 
 
 @on_every_isa
 def test_the_first_of_equal_centres_wins() -> None:
     centres = Centres(np.array([[5.0], [1.0], [-1.0], [1.0]]), LINE)
     block = without_targets(np.array([[0.0], [2.0], [-3.0], [1.0]]))
-    np.testing.assert_array_equal(nearest(block, centres)[:, 0], [1, 1, 2, 1])
+    np.testing.assert_array_equal(nearest_centres(block, centres)[:, 0], [1, 1, 2, 1])
 
 
 @on_every_isa

@@ -237,7 +237,9 @@ class After(Basis):
         self.outer_ = clone(self.outer).fit(self.inner_.of(x))
 
     def of(self, x: Array) -> Array:
-        return np.asarray(self.outer_.of(check_width(self.inner_.of(x), self.outer_.n_features_in_, self.inner_)))
+        return np.asarray(
+            self.outer_.of(check_columns_made(self.inner_.of(x), self.outer_.n_features_in_, self.inner_))
+        )
 
     def names(self, given: list[str]) -> list[str]:
         return list(self.outer_.names(self.inner_.names(given)))
@@ -274,14 +276,14 @@ def checked_columns(values: AnyArray, rows: int, owner: str) -> Array:
     return out
 
 
-def check_width(found: Array, width: int, owner: Basis) -> Array:
+def check_columns_made(found: Array, width: int, owner: Basis) -> Array:
     """Return columns of a basis, (n, M); refuse another number than that of the rows it was learned from."""
     if found.shape[1] != width:
         raise InvalidData(f"{type(owner).__name__} gave {found.shape[1]} columns, and {width} for the first rows")
     return found
 
 
-def moments(x: Array) -> tuple[Array, Array]:
+def column_moments(x: Array) -> tuple[Array, Array]:
     """Return mean and standard deviation of each column, (D,), even where squares would overflow or underflow."""
     power = np.frexp(np.abs(x).max(axis=0))[1]
     scaled = np.ldexp(x, -power)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.basis.base import Basis, moments
+from adaline.basis.base import Basis, column_moments
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
 from adaline.parameters import AUTO, COUNT, FLAG, POSITIVE, SEED, AnyOf, Numbers
@@ -64,7 +64,7 @@ class Fourier(Basis):
         from sklearn.utils import check_random_state  # slow to import
 
         draw = check_random_state(self.random_state)
-        mean, spread = moments(x)
+        mean, spread = column_moments(x)
         width = np.sqrt(d) if isinstance(self.period, str) else float(self.period)
         directions = draw.normal(size=(d, m)) / width
         self.directions_ = directions / np.where(spread > 0, spread, 1.0)[:, None]

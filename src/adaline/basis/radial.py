@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.basis.base import Basis, moments
+from adaline.basis.base import Basis, column_moments
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
 from adaline.parameters import AUTO, COUNT, POSITIVE, SEED, AnyOf, Numbers, UsedWith, one_of
@@ -57,7 +57,7 @@ class Radial(Basis):
     def learn(self, x: Array) -> None:
         """Find the centres and the width."""
         super().learn(x)
-        self.middle_, spread = moments(x)
+        self.middle_, spread = column_moments(x)
         self.unit_ = np.where(spread > 0, spread, 1.0)
         rows = (x - self.middle_) / self.unit_
         if not isinstance(self.centres, Integral):

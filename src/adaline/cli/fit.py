@@ -60,7 +60,7 @@ def run_fit(
     penalised = is_penalised(system, settings)
     opened = open_with_notes(options, trusting=True, named=system is not None, penalised=penalised)
     model = chosen_system(opened, system, settings, passes)
-    check_errors(model, errors, groups)
+    check_error_option(model, errors, groups)
     for name in clusters:
         if name not in opened.source.relation.schema:
             raise InvalidParameter(f"--cluster-errors: {opened.source.relation.title} has no column {name!r}")
@@ -117,7 +117,7 @@ class ProgressiveTable:
         self.weight, self.loss = tally.weight, tally.loss
 
 
-def check_errors(model: AnyModel, errors: str | None, groups: str | None) -> None:
+def check_error_option(model: AnyModel, errors: str | None, groups: str | None) -> None:
     """Refuse standard errors that the system does not have."""
     if errors is None and groups is None:
         return

@@ -99,13 +99,13 @@ def power(text: str) -> int:
         raise InvalidParameter(f"a number of columns is 1048576 or 2^20, not {text!r}") from None
 
 
-def weighted(text: str | None) -> dict[str, dict[str, str]] | None:
+def word_options(text: str | None) -> dict[str, dict[str, str]] | None:
     """Return the names in "title, body=tfidf" with the weighting of their words, where it is given; None for None.
 
     Examples
     --------
-    >>> from adaline.cli.options import weighted
-    >>> weighted("title, body=tfidf")
+    >>> from adaline.cli.options import word_options
+    >>> word_options("title, body=tfidf")
     {'title': {}, 'body': {'weighting': 'tfidf'}}
     """
     if text is None:
@@ -285,7 +285,7 @@ def table_options(
         option(
             "--words",
             metavar="A,B=tfidf",
-            callback=weighted,
+            callback=word_options,
             help="Text columns to split into words; each distinct word becomes a feature. Its value is the word's "
             "count, or 0/1 with COLUMN=binary, or the TF-IDF weight with COLUMN=tfidf.",
         ),

@@ -85,7 +85,7 @@ def json_text(value: Any, indent: int | None = None) -> str:
     return CONTROL.sub(lambda found: found[0] if found[0] == "\n" else f"\\u{ord(found[0]):04x}", text)
 
 
-def facts(pairs: Iterable[tuple[str, str]]) -> None:
+def print_facts(pairs: Iterable[tuple[str, str]]) -> None:
     """Print names and what they stand for, one pair a line."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)

@@ -25,7 +25,7 @@ from adaline.cli.open import (
     unseen_levels,
     with_notes,
 )
-from adaline.cli.output import facts, print_json, say, show
+from adaline.cli.output import print_facts, print_json, say, show
 from adaline.cli.summary import model_label
 from adaline.coding.formula import targets_of
 from adaline.comparison.classes import decisions, recalls
@@ -264,7 +264,7 @@ def _show(found: dict[str, Any]) -> None:
         show(["", *heads.values()], rows)
         return
     figures = {name: found[key] for key, name in FIGURES.items() if key in found}
-    facts([(name, percentage(value) if name == "accuracy" else number(value)) for name, value in figures.items()])
+    print_facts([(name, percentage(value) if name == "accuracy" else number(value)) for name, value in figures.items()])
     say()
     each = found["classes"]
     rows = [

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adaline import storage
-from adaline.cli.output import console, facts, print_json, say, show
+from adaline.cli.output import console, print_facts, print_json, say, show
 from adaline.fitted import AnyModel, rows_of
 from adaline.inference.summary import CoefficientTable, cell, certificate_shown
 from adaline.input.basis import basis_of, columns_of
@@ -38,7 +38,7 @@ def run_summary(path: Path, as_json: bool) -> None:
     lines = [("model", str(path))]
     lines += [(f"step {name}", step) for name, step in steps.items()]
     if not values:
-        facts([*lines, written])
+        print_facts([*lines, written])
         return
     lines.append(("system", type(model).__name__))
     changed = ", ".join(f"{key}={value!r}" for key, value in values["parameters"].items() if _is_set(model, key))
@@ -50,7 +50,7 @@ def run_summary(path: Path, as_json: bool) -> None:
         lines.append(("columns", some(values["columns"], most=MOST) + more))
     lines += [("classes", some([*map(str, values["classes"])], most=MOST))] if values["classes"] is not None else []
     lines += [("rows", f"{values['rows']:,}")] if values["rows"] is not None else []
-    facts([*lines, written])
+    print_facts([*lines, written])
     say()
     explain(model)
 
@@ -127,7 +127,7 @@ def _show_discriminants(model: AnyModel, most: int | None, rest: str) -> None:
     classes = [str(label) for label in model.classes_]
     machines = getattr(model, "estimators_", [model])
     if not all(hasattr(machine, "coef_") for machine in machines):
-        facts([("classes", ", ".join(classes)), ("boundaries", "quadratic: there are no linear weights to show")])
+        print_facts([("classes", ", ".join(classes)), ("boundaries", "quadratic: there are no linear weights to show")])
         return
     coef = np.concatenate([np.atleast_2d(machine.coef_) for machine in machines])
     constant = np.concatenate([np.ravel(machine.intercept_) for machine in machines])

@@ -174,10 +174,10 @@ class Column:
         def code(value: Any) -> int:
             if is_missing(value):
                 return ABSENT
-            found = self._known.get(plain(value), UNKNOWN)
+            found = self._known.get(plain_level(value), UNKNOWN)
             if found == UNKNOWN and isinstance(value, str) and self._numbers is not None and not exact:
                 number = plain_number(value)
-                return UNKNOWN if number is None else self._known.get(plain(number), UNKNOWN)
+                return UNKNOWN if number is None else self._known.get(plain_level(number), UNKNOWN)
             return found
 
         if arrow:
@@ -311,7 +311,7 @@ def is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
-def plain(value: Any) -> Any:
+def plain_level(value: Any) -> Any:
     """Return a level as a Python text, number or boolean, which can be stored."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, float) and value.is_integer():
@@ -327,7 +327,7 @@ def learn_category(name: str, levels: list[Any], counts: NDArray[np.int64]) -> C
 def plain_levels(levels: Iterable[Any]) -> list[Any]:
     """Return levels as Python texts, numbers or booleans."""
     levels = list(levels)
-    return levels if all(type(level) is str for level in levels) else [*map(plain, levels)]
+    return levels if all(type(level) is str for level in levels) else [*map(plain_level, levels)]
 
 
 def texts_of(series: nw.Series[Any]) -> Texts:

@@ -12,7 +12,7 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.basis.polynomial import orthogonal, recurrence
-from adaline.coding.expressions import MOST_COMPILED, dotted, parsed
+from adaline.coding.expressions import MOST_COMPILED, dotted, syntax_tree
 from adaline.errors import InvalidData, InvalidParameter
 
 NAMES = {
@@ -73,7 +73,7 @@ class Contrast:
 @lru_cache(maxsize=MOST_COMPILED)
 def contrast_of(text: str) -> Contrast | None:
     """Return the category that a factor of a formula is, C(x, Sum) or factor(x); None where it is an expression."""
-    tree, quoted = parsed(text)
+    tree, quoted = syntax_tree(text)
     if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id in ("C", "factor")):
         return None
     match tree.args:

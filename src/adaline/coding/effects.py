@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.coding.columns import codes_among, is_missing, plain
+from adaline.coding.columns import codes_among, is_missing, plain_level
 from adaline.coding.texts import ABSENT, UNKNOWN, Codes32, TextIndex, Texts
 from adaline.errors import InvalidData, MissingValues
 from adaline.lazy import nw
@@ -156,7 +156,7 @@ def effects_of_rows(effects: Sequence[Effect], frame: nw.DataFrame[Any], unseen:
 
 def _text(value: Any) -> str:
     """Return a value as a table writes it as text."""
-    return str(value).lower() if isinstance(value, bool | np.bool_) else str(plain(value))
+    return str(value).lower() if isinstance(value, bool | np.bool_) else str(plain_level(value))
 
 
 def _found(levels: NDArray[Any], given: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:

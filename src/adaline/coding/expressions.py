@@ -120,7 +120,7 @@ def as_python(text: str) -> str:
 @lru_cache(maxsize=MOST_COMPILED)
 def compiled(text: str) -> Compiled:
     """Return an expression, parsed; refuse all that is not in the lists of this module."""
-    tree, quoted = parsed(text)
+    tree, quoted = syntax_tree(text)
     compiler = _Compiler(text, quoted)
     function, outermost = compiler.build(tree), tree
     while isinstance(outermost, ast.Call) and isinstance(outermost.func, ast.Name) and outermost.func.id == "I":
@@ -186,7 +186,7 @@ class _Compiler:
                 return lambda columns, learned: reduce(apply, [one(columns, learned) for one in several])
             case ast.Call(func=ast.Name(id="lag"), args=[ast.Name() | ast.Attribute() as of, *_] as args):
                 return self._column(
-                    lagged(self.quoted.get(getattr(of, "id", ""), dotted(of) or ""), args[1:], node.keywords)
+                    lag_name(self.quoted.get(getattr(of, "id", ""), dotted(of) or ""), args[1:], node.keywords)
                 )
             case ast.Call(func=ast.Name(id=name)) if name in LEARNERS:
                 return self._learned(name, node)
@@ -218,7 +218,7 @@ class _Compiler:
         return lambda columns, learned: learner.of(np.asarray(inner(columns, learned)), learned[text])
 
 
-def parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
+def syntax_tree(text: str) -> tuple[ast.expr, dict[str, str]]:
     """Return the syntax tree, and the backquoted names by the identifiers that replaced them."""
     quoted: dict[str, str] = {}
     parts = QUOTED.split(as_python(text))
@@ -240,7 +240,7 @@ def dotted(node: ast.expr) -> str | None:
     return node.id if isinstance(node, ast.Name) and not node.id.startswith("_") else None
 
 
-def lagged(name: str, args: list[ast.expr], keywords: list[ast.keyword]) -> str:
+def lag_name(name: str, args: list[ast.expr], keywords: list[ast.keyword]) -> str:
     """Return the name of a column as it was some rows before, "lag(x, 1)"; `lag_of` reads it."""
     match [*args, *(one.value for one in keywords if one.arg == "k")]:
         case []:

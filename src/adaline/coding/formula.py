@@ -10,7 +10,7 @@ from functools import cache, partial
 from typing import Any
 
 from adaline.coding.contrasts import contrast_of
-from adaline.coding.expressions import QUOTED, as_python, compiled, lag_of, names_in, outside_quotes, parsed
+from adaline.coding.expressions import QUOTED, as_python, compiled, lag_of, names_in, outside_quotes, syntax_tree
 from adaline.coding.terms import Term, TermFactor
 from adaline.errors import InvalidParameter
 
@@ -168,7 +168,7 @@ def targets_of(text: str) -> tuple[str, ...]:
     """Return the targets of a formula's left-hand side: one, or those of cbind(a, b)."""
     if not text.startswith("cbind("):
         return (text,)
-    tree, quoted = parsed(text)
+    tree, quoted = syntax_tree(text)
     if not isinstance(tree, ast.Call) or tree.keywords or not tree.args:
         raise InvalidParameter(f"cannot read {_shown(text)!r} in the formula: cbind takes columns, cbind(a, b)")
     parts = [quoted.get(one.id, one.id) if isinstance(one, ast.Name) else ast.unparse(one) for one in tree.args]

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.coding.columns import is_missing, plain
+from adaline.coding.columns import is_missing, plain_level
 from adaline.coding.texts import Texts, count_rows, is_view
 
 RowCounts = NDArray[np.int64]
@@ -68,7 +68,7 @@ class LevelSummary:
             return None
         parts = [part for parts in self._numbers.values() for part in parts]
         values = [value for found, _ in parts for value in found.tolist()]
-        values = [*map(plain, values)] if "f" in self._numbers else values  # whole numbers of more than 64 bits
+        values = [*map(plain_level, values)] if "f" in self._numbers else values  # whole numbers of more than 64 bits
         counts = [count for _, count in parts]
         if len(parts) > 1:
             order = sorted(range(len(values)), key=values.__getitem__)
@@ -120,7 +120,7 @@ class LevelSummary:
         """Take in values that are neither texts nor numbers, each as it is written."""
         there = np.array([not is_missing(value) for value in values])  # a decimal may be NaN
         self.missing += int(weights[~there].sum())
-        self._take_texts(Texts.of(str(plain(value)) for value in values if not is_missing(value)), weights[there])
+        self._take_texts(Texts.of(str(plain_level(value)) for value in values if not is_missing(value)), weights[there])
 
     def _take_texts(self, texts: Texts, weights: RowCounts | None) -> None:
         if not self._many and len(texts.offsets) > 1:

@@ -122,13 +122,13 @@ def plain_number(value: str) -> float | None:
         return None
 
 
-def number_in(value: str, decimal: str = ".") -> float | None:
+def parse_number(value: str, decimal: str = ".") -> float | None:
     """Return the number that a text is, given its decimal sign; None where it is none.
 
     Examples
     --------
-    >>> from adaline.coding.numerals import number_in
-    >>> number_in("1.234,5 \u20ac", ","), number_in("(12)"), number_in("1,5", "."), number_in("1e3")
+    >>> from adaline.coding.numerals import parse_number
+    >>> parse_number("1.234,5 \u20ac", ","), parse_number("(12)"), parse_number("1,5", "."), parse_number("1e3")
     (1234.5, -12.0, None, 1000.0)
     """
     trimmed = value.strip(BLANK).replace("\u2013", "-")
@@ -228,7 +228,7 @@ def read_text(value: str, kind: str, notation: Notation | None) -> tuple[Any, st
         read = seconds_in(value)
         return read, "" if read is not None else "invalid time"
     own, decimal = "" if notation is None else notation.unit, form if form in FORMS else "."
-    read = number_in(value, decimal)
+    read = parse_number(value, decimal)
     if read is None:
         return _read_measure(value, own, decimal)
     unit = unit_in(value)
@@ -242,7 +242,7 @@ def read_text(value: str, kind: str, notation: Notation | None) -> tuple[Any, st
 def _read_measure(value: str, own: str, decimal: str) -> tuple[float | None, str]:
     """Return what `read_text` does of a text that is no number, unless it has a unit of measurement."""
     bare, unit = without_unit(value)
-    read = number_in(bare, decimal) if unit else None
+    read = parse_number(bare, decimal) if unit else None
     if read is not None and own and unit_key(unit) == unit_key(own):
         return read, ""
     return None, "value in another unit" if read is not None and Unit(unit, False).common else "non-numeric value"

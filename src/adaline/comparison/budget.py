@@ -8,8 +8,8 @@ columns in every pass, and factors them, has a bound on these in `compared_produ
 that leaves too few rows for so many columns, it is left out.
 
 Likelihoods of more than two classes have a weight for each class and column, and matrices of the square of that. Those
-that are fitted again and again, along a path of penalties, have a bound on `work` in `compared_work`, beyond which they
-are left out.
+that are fitted again and again, along a path of penalties, have a bound on `newton_work` in `compared_work`, beyond
+which they are left out.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ def _rows_multiplied(system: AnySystem, columns: int) -> int:
     return sys.maxsize if products is None else products // columns**2 - ROWS_A_COLUMN * columns
 
 
-def work(rows: int, columns: int, classes: int) -> int:
+def newton_work(rows: int, columns: int, classes: int) -> int:
     """Return the multiplications of a Newton step of a softmax likelihood: its second derivatives, and their factor.
 
     Examples
     --------
-    >>> from adaline.comparison.budget import work
-    >>> work(100, 4, 3)
+    >>> from adaline.comparison.budget import newton_work
+    >>> newton_work(100, 4, 3)
     16128
     """
     weights = columns * classes
@@ -73,4 +73,4 @@ def takes_too_long(system: AnySystem, rows: int, columns: int, classes: int) -> 
     if _rows_multiplied(system, columns) < min(rows, ROWS_A_COLUMN * columns):
         return True
     most = getattr(system, "compared_work", None)
-    return most is not None and classes > 2 and work(rows, columns, classes) > most
+    return most is not None and classes > 2 and newton_work(rows, columns, classes) > most

@@ -175,8 +175,8 @@ def _spellings(table: Table, merged: Alternative | None) -> Iterator[Finding]:
         for one in own
         if not one.certain
     ]
-    texts = [f"The same but for case, space or punctuation: {some(certain)}."] if certain else []
-    texts += [f"Probably typing errors: {some(probable)}."] if probable else []
+    texts = [f"The same but for case, space or punctuation: {some_names(certain)}."] if certain else []
+    texts += [f"Probably typing errors: {some_names(probable)}."] if probable else []
     changes = merged is not None and merged.changes
     if merged is not None and changes:
         texts.append(f"As they are, {merged.given.conclusion}; merged, {merged.other.conclusion}.")
@@ -189,7 +189,7 @@ def _spellings(table: Table, merged: Alternative | None) -> Iterator[Finding]:
 
 
 def _quoted(texts: Sequence[str]) -> str:
-    return some([repr(text) for text in texts])
+    return some_names([repr(text) for text in texts])
 
 
 def _constant(table: Table) -> Iterator[Finding]:
@@ -200,7 +200,7 @@ def _constant(table: Table) -> Iterator[Finding]:
         yield Finding(
             NOTE,
             "Constant columns",
-            f"{some(names)} {verb} the same value in every row and {was} left out of the comparison.",
+            f"{some_names(names)} {verb} the same value in every row and {was} left out of the comparison.",
             names,
         )
 
@@ -245,8 +245,8 @@ def _dependent(table: Table) -> Iterator[Finding]:
         coded = tuple(name for j, name in enumerate(table.names) if j not in independent)
         others = [name for name in coded if table.origin[table.names.index(name)] not in copies]
         told = [text for text in dependencies if text.partition(" = ")[0] in others] or others
-        texts = [f"{some([f'{name} repeats {other}' for name, other in copies.items()])}."] if copies else []
-        texts += [f"Exact linear combinations of earlier columns: {some(told)}."] if told else []
+        texts = [f"{some_names([f'{name} repeats {other}' for name, other in copies.items()])}."] if copies else []
+        texts += [f"Exact linear combinations of earlier columns: {some_names(told)}."] if told else []
         marks = not copies and set(others) <= {mark for _, mark in table.filled}  # of columns missing together
         advice = "are not affected" if marks else "are not affected, but coefficients are not unique: drop such columns"
         yield Finding(
@@ -258,7 +258,7 @@ def _dependent(table: Table) -> Iterator[Finding]:
     inflated = _inflation(table, independent, moments)
     if inflated:
         ordered = sorted(inflated.items(), key=lambda item: -item[1])
-        named = some([f"{name} (VIF {value:,.0f})" for name, value in ordered])
+        named = some_names([f"{name} (VIF {value:,.0f})" for name, value in ordered])
         yield Finding(
             WARNING,
             "Collinear columns",
@@ -310,7 +310,7 @@ def _inflation(table: Table, columns: NDArray[np.intp], moments: Moments) -> dic
 def _far_values(table: Table, seen: Inspection) -> Iterator[Finding]:
     """Report single values far outside the bulk of a column of numbers."""
     if seen.far:
-        named = some(
+        named = some_names(
             [
                 f"{one.name} ({counted(len(one.rows))}, up to {table.column(one.column)[one.rows[0]]:.4g})"
                 for one in seen.far
@@ -342,7 +342,7 @@ def _outliers(table: Table, seen: Inspection) -> Iterator[Finding]:
     rows = found.influence
     counting = " (counting from 0)" if table.line_name is None else ""
     if len(found.far):
-        named = some([f"{table.row_name(i)} ({rows.studentized[i]:+.1f})" for i in found.far])
+        named = some_names([f"{table.row_name(i)} ({rows.studentized[i]:+.1f})" for i in found.far])
         yield Finding(
             WARNING,
             "Outlying targets",
@@ -351,7 +351,7 @@ def _outliers(table: Table, seen: Inspection) -> Iterator[Finding]:
             "coefficient, and intervals assume there is none.",
         )
     if len(found.decisive) and not (seen.wrong is not None and seen.wrong.changes):
-        named = some([f"{table.row_name(i)} ({rows.cooks_distance[i]:.1f})" for i in found.decisive])
+        named = some_names([f"{table.row_name(i)} ({rows.cooks_distance[i]:.1f})" for i in found.decisive])
         yield Finding(
             WARNING,
             "Single rows decide the fit",
@@ -379,8 +379,8 @@ def _leaking(table: Table, task: str) -> Iterator[Finding]:
         yield Finding(
             SERIOUS,
             "A column that gives the target away",
-            f"{some(names)} alone predict{'s' if len(names) == 1 else ''} {table.target} {how}. Leave it out if it is "
-            "not known before the target, or is the target in another form, and compare again.",
+            f"{some_names(names)} alone predict{'s' if len(names) == 1 else ''} {table.target} {how}. Leave it out if "
+            "it is not known before the target, or is the target in another form, and compare again.",
             names,
         )
 
@@ -459,7 +459,7 @@ def _missing(table: Table) -> Iterator[Finding]:
         if column["missing"] > MISSING * rows and column["role"] not in ("left out", "target")
     ]
     if heavy:
-        named = some([f"{name} ({percent(share)})" for share, name in sorted(heavy, reverse=True)])
+        named = some_names([f"{name} ({percent(share)})" for share, name in sorted(heavy, reverse=True)])
         yield Finding(
             WARNING,
             "Many missing values",
@@ -561,7 +561,8 @@ def _class_sizes(table: Table, results: list[Result]) -> Iterator[Finding]:
         yield Finding(
             WARNING,
             "Classes with very few rows",
-            f"Fewer rows than folds: {some(small)}. Their recall cannot be estimated: merge them or collect more rows.",
+            f"Fewer rows than folds: {some_names(small)}. Their recall cannot be estimated: merge them or collect more "
+            "rows.",
         )
 
 
@@ -574,7 +575,9 @@ def _separable(table: Table, results: list[Result]) -> Iterator[Finding]:
         apart = _separable_classes(table.X, codes, labels)
     if apart:
         what = (
-            "each class" if len(apart) == len(labels) else f"{'class' if len(apart) == 1 else 'classes'} {some(apart)}"
+            "each class"
+            if len(apart) == len(labels)
+            else f"{'class' if len(apart) == 1 else 'classes'} {some_names(apart)}"
         )
         proof = f"{linear[0]} makes no error on its training rows" if linear else "a separating hyperplane was found"
         yield Finding(
@@ -639,7 +642,7 @@ def _recommended_fit(table: Table, chosen: Result | None, dependent: bool) -> It
         yield Finding(NOTE, f"Warnings of {chosen.label}", f"{text[:1].upper()}{text[1:].rstrip('.')}.")
 
 
-def some(names: Sequence[str]) -> str:
+def some_names(names: Sequence[str]) -> str:
     """Return names as text, and how many more there are where there are many."""
     more = len(names) - MOST_NAMED
     shown = ", ".join(name if len(name) <= 60 else name[:57] + "..." for name in names[:MOST_NAMED])

@@ -93,7 +93,7 @@ class Outliers(NamedTuple):
     exact: bool = False
 
 
-def outliers(table: Table) -> Outliers | None:
+def outlying_rows(table: Table) -> Outliers | None:
     """Return the outlying and the influential rows of a regression; None where there is no telling."""
     n, d = table.X.shape
     if n - d - 2 < 1:
@@ -270,7 +270,7 @@ def inspect_rows(table: Table, task: str, given: Recommendation, systems: Sequen
     long, those that are sums.
     """
     far = far_values(table)
-    found = outliers(table) if task == REGRESSION else None
+    found = outlying_rows(table) if task == REGRESSION else None
     sums = [one for one in systems if hasattr(one.system, "_sum_folds")]
     recommended = [one for one in systems if given.result is not None and one.made(given.result)]
     quick = [one for one in recommended if one in sums or table.X.size <= MOST_REFITTED]

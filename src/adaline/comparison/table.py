@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, RowsLike, TargetsLike, as_dense, is_sparse
 from adaline.block import Block
-from adaline.coding.columns import MISSING_LEVEL, Column, plain
+from adaline.coding.columns import MISSING_LEVEL, Column, plain_level
 from adaline.comparison.open_data import FEW_LOST, MOST_WHOLE_LABELS, DataRequest, OpenedData, open_data
 from adaline.comparison.spellings import same_levels
 from adaline.errors import InvalidData, InvalidParameter
@@ -410,7 +410,7 @@ def _sampled(opened: OpenedData, task: str, seed: int, folds: int | None, sparse
         source=opened.request.title,
         opening=opened.request.call(opened.spec),
         indices=indices,
-        order=None if opened.order is None else tuple(str(plain(label)) for label in opened.order),
+        order=None if opened.order is None else tuple(str(plain_level(label)) for label in opened.order),
         offset=t[:, 1] if source.offset else None,
         coded=coded,
         fold=fold,
@@ -606,7 +606,7 @@ def _queried(relation: Relation, name: str, role: str, category: bool, found: li
         kind = "boolean" if relation.kind(name) == "boolean" and not category else "category"
         rows: dict[str, int] = {}
         for level, count in dict(rest[0] or {}).items():
-            text = str(plain(level))
+            text = str(plain_level(level))
             own = text.strip() or text if role == "feature" else text  # a level has no blanks around it
             rows[own] = rows.get(own, 0) + int(count)
         rows = dict(sorted(rows.items(), key=lambda item: -item[1]))

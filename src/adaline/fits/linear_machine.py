@@ -63,7 +63,7 @@ from adaline.solvers.smooth.near_columns import TurnedProblem, turned
 from adaline.solvers.smooth.newton import CUT, FLAT, Curvature, DescentResult, curvature_gap, factor_hessian, newton
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal
-from adaline.solvers.smooth.refine import ErrorBounds, RefinedWeights, bounded, refine
+from adaline.solvers.smooth.refine import ErrorBounds, RefinedWeights, bounded, refine_minimum
 from adaline.sources import Source
 from adaline.sums import Densities, FamilyPoint, FamilySums, NullScore, Point, ShapeScore, Targets, View
 from adaline.sums.objective import margins
@@ -824,7 +824,7 @@ class _Minimising:
             return None
         original = problem.original if isinstance(problem, TurnedProblem) else problem
         start = problem.to_scaled(theta)
-        return refine(original, start.hi, start.lo, ~original.constant)
+        return refine_minimum(original, start.hi, start.lo, ~original.constant)
 
     def _shortest_and_raw(self, problem: Problem, found: DescentResult) -> tuple[Array, Array, Dependence]:
         """Return the weights, of those that predict the same the shortest, in the view and in raw units, and how

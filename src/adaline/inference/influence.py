@@ -44,7 +44,7 @@ from adaline.inference.covariance import (
 )
 from adaline.inference.likelihood import check_maximum
 from adaline.inference.sample import Sample
-from adaline.inference.sandwich import check_rows_cost, check_rows_weight, fitted_rows, observations
+from adaline.inference.sandwich import check_rows_cost, check_rows_weight, count_observations, fitted_rows
 from adaline.losses import Loss
 from adaline.solvers.least_squares.factor import Factor
 from adaline.solvers.least_squares.fit import Fit
@@ -191,7 +191,7 @@ def likelihood_influence(fit: LikelihoodFit, loss: Loss, source: Source) -> Like
     pearson = trials * dispersion * slope * rising / np.sqrt(information)
     deviance = trials * np.sign(residual) * np.sqrt(2 * np.maximum(cost, 0.0))
     rest = np.where((1.0 - leverage > FULL_LEVERAGE) & heavy, 1.0 - leverage, np.nan)
-    freedom = observations(fit) - fit.parameters - 1.0
+    freedom = count_observations(fit) - fit.parameters - 1.0
     left = own[heavy] @ deviance[heavy] ** 2 - deviance**2 / rest
     sigma = np.sqrt(np.maximum(left, 0.0) / (freedom if freedom > 0 else np.nan))
     likely = np.sign(deviance) * np.sqrt(deviance**2 + leverage * pearson**2 / rest)
@@ -235,7 +235,7 @@ class LeaveOneOutResult(NamedTuple):
     weight: Array
 
 
-def left_out(fit: Fit, source: Source, sample: Sample) -> LeaveOneOutResult:
+def left_out_residuals(fit: Fit, source: Source, sample: Sample) -> LeaveOneOutResult:
     """Return the exact leave-one-out residuals of a fit, penalised or not: r / (1 - h), without a refit.
 
     A row of weight w is w copies, of which one is left out; a precision belongs to the row as a whole.

@@ -53,7 +53,7 @@ def fitted_rows(fit: LikelihoodFit, loss: Loss, source: Source) -> FittedLikelih
     )
 
 
-def observations(fit: LikelihoodFit) -> float:
+def count_observations(fit: LikelihoodFit) -> float:
     """Return how many observations the rows stand for: their weight, or, where that is of trials, their number."""
     return fit.weight if fit.family is None else fit.family.freedom + fit.parameters
 
@@ -66,7 +66,7 @@ def with_errors(
     Classical errors are those it has.
     """
     if options.errors == "classical":
-        return fit, observations(fit) - fit.parameters
+        return fit, count_observations(fit) - fit.parameters
     assert source is not None
     check_maximum(fit, f"{options.errors} errors")
     options.refuse_absorbed(source)
@@ -75,7 +75,7 @@ def with_errors(
             f"errors={options.errors!r} are those of a maximum of the likelihood: use penalty=0 and firth=False"
         )
     check_rows_weight(fit, source)
-    design, n, p = fitted_rows(fit, loss, source), observations(fit), float(fit.parameters)
+    design, n, p = fitted_rows(fit, loss, source), count_observations(fit), float(fit.parameters)
     if n - p <= 0.5:
         raise InvalidData(f"no robust errors: {n:g} observations leave nothing to {p:g} parameters")
     m = design.root.shape[2]

@@ -167,7 +167,7 @@ class Likelihood(Loss):
         """Return outputs to start from, (n, K), for targets whose mean is (T,)."""
 
 
-def refuse(t: AnyArray, good: Any, what: str, first_row: int) -> None:
+def refuse_targets(t: AnyArray, good: Any, what: str, first_row: int) -> None:
     """Raise, naming the first target for which `good` is false."""
     if not bool(namespace(good).all(good)):
         row, column = (int(i) for i in np.argwhere(host(good) == 0)[0])

@@ -14,7 +14,7 @@ import numpy as np
 
 from adaline.arrays import AnyArray, Array, namespace
 from adaline.links import LINKS
-from adaline.losses.base import TWOFOLD, Likelihood, Loss, refuse
+from adaline.losses.base import TWOFOLD, Likelihood, Loss, refuse_targets
 from adaline.losses.families import Tweedie
 from adaline.losses.linked import Linked
 from adaline.twofold import Twofold
@@ -76,4 +76,4 @@ class Gamma(Loss):
 
     def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse amounts that are not positive."""
-        refuse(t, t > 0, "the Gamma loss takes amounts above zero", first_row)
+        refuse_targets(t, t > 0, "the Gamma loss takes amounts above zero", first_row)

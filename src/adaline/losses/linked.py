@@ -16,7 +16,7 @@ import numpy as np
 from adaline.arrays import AnyArray, Array, host, namespace, to_device_of
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.links import Derivatives, Link, name_of
-from adaline.losses.base import TWOFOLD, Likelihood, Loss, refuse
+from adaline.losses.base import TWOFOLD, Likelihood, Loss, refuse_targets
 from adaline.losses.families import Binomial, Family
 from adaline.twofold import Twofold
 
@@ -113,7 +113,7 @@ class Linked(Likelihood):
     def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse targets that the family does not have."""
         good, what = self.family.good(t)
-        refuse(t, good, f"the {self.name} loss {what}", first_row)
+        refuse_targets(t, good, f"the {self.name} loss {what}", first_row)
         if isinstance(self.family, Binomial) and t.shape[1] > 2:
             raise InvalidData(f"the binomial loss {what}; y has {t.shape[1]} columns")
 

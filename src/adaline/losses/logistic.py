@@ -16,7 +16,7 @@ import numpy as np
 from adaline.activations import ACTIVATIONS
 from adaline.arrays import AnyArray, Array, namespace
 from adaline.links import LINKS
-from adaline.losses.base import TWOFOLD, Likelihood, Loss, refuse
+from adaline.losses.base import TWOFOLD, Likelihood, Loss, refuse_targets
 from adaline.losses.families import Binomial
 from adaline.losses.linked import Linked
 from adaline.twofold import Twofold, exact
@@ -82,7 +82,7 @@ class Logistic(Loss):
 
     def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse targets outside 0 .. 1."""
-        refuse(t, (t >= 0) & (t <= 1), "the logistic loss takes 0, 1, or a share between", first_row)
+        refuse_targets(t, (t >= 0) & (t <= 1), "the logistic loss takes 0, 1, or a share between", first_row)
 
 
 def _entropy(t: AnyArray) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.arrays import AnyArray, Array, namespace
-from adaline.losses.base import TWOFOLD, Loss, refuse
+from adaline.losses.base import TWOFOLD, Loss, refuse_targets
 from adaline.twofold import Twofold
 
 
@@ -52,7 +52,7 @@ class PerceptronCriterion(Loss):
 
     def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse targets other than -1 and 1."""
-        refuse(t, namespace(t).abs(t) == 1, "the perceptron criterion takes -1 and 1", first_row)
+        refuse_targets(t, namespace(t).abs(t) == 1, "the perceptron criterion takes -1 and 1", first_row)
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class SquaredHinge(Loss):
 
     def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse targets other than -1 and 1."""
-        refuse(t, namespace(t).abs(t) == 1, "the squared hinge takes -1 and 1", first_row)
+        refuse_targets(t, namespace(t).abs(t) == 1, "the squared hinge takes -1 and 1", first_row)
 
     def _shortfall(self, z: AnyArray, t: AnyArray) -> Any:
         """Return max(0, 1 - t z)."""

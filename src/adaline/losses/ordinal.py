@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, host
 from adaline.links import LINKS, ShareLink
-from adaline.losses.base import Loss, refuse
+from adaline.losses.base import Loss, refuse_targets
 
 NODES, SHARES = np.polynomial.legendre.leggauss(7)
 NARROW = 0.25  # (a - b) (|a| + a - b) up to which the normal density is integrated over the interval
@@ -195,7 +195,7 @@ class Ordinal(Loss):
     def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse targets that are no class indices."""
         good = (t >= 0) & (t <= len(self.thresholds)) & (t == np.floor(t))
-        refuse(t, good, "the ordinal loss takes class indices, 0, 1, ...", first_row)
+        refuse_targets(t, good, "the ordinal loss takes class indices, 0, 1, ...", first_row)
 
     def log_probabilities(self, z: Array) -> Array:
         """Return ln P(y = k) of all classes for outputs z (n,), (n, K); minus infinity where thresholds meet."""

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.arrays import AnyArray, Array, namespace, weighted
-from adaline.losses.base import TWOFOLD, Loss, refuse
+from adaline.losses.base import TWOFOLD, Loss, refuse_targets
 from adaline.twofold import Twofold, exact
 
 
@@ -90,7 +90,9 @@ class Softmax(Loss):
 
     def check(self, t: Array, first_row: int = 0) -> None:
         """Refuse targets that are no class indices."""
-        refuse(t, (t >= 0) & (t == namespace(t).floor(t)), "the softmax loss takes class indices, 0, 1, ...", first_row)
+        refuse_targets(
+            t, (t >= 0) & (t == namespace(t).floor(t)), "the softmax loss takes class indices, 0, 1, ...", first_row
+        )
 
 
 def _own(z: AnyArray, t: AnyArray) -> Any:

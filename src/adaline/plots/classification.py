@@ -10,7 +10,7 @@ import numpy as np
 from adaline.arrays import RowsLike, TargetsLike
 from adaline.errors import InvalidParameter
 from adaline.fitted import AnyModel
-from adaline.plots.inputs import evaluate, labels, need, numbers, plain, same_length
+from adaline.plots.inputs import labels, method_values, need, numbers, plain_array, same_length
 from adaline.plots.style import GREY, INK, LINES, Axes, axes, colour, finished, marker, short, styled
 from adaline.selection.probabilities import RELIABILITY_BINS, bin_counts, reliability
 
@@ -35,8 +35,8 @@ def confusion(y: TargetsLike, predicted: Any, ax: Axes | None = None, *, limit: 
     >>> [text.get_text() for text in ax.texts]
     ['1', '1', '0', '1']
     """
-    y = np.asarray(plain(y))
-    predicted = np.asarray(plain(predicted))
+    y = np.asarray(plain_array(y))
+    predicted = np.asarray(plain_array(predicted))
     same_length("y", len(y), "predicted", len(predicted))
     found = np.unique(np.concatenate([y, predicted]))
     counts = np.array([np.count_nonzero(y == label) for label in found])
@@ -147,7 +147,7 @@ def fisher_projection(
     need(model, "directions_", "fisher_projection", "use a fitted FisherDiscriminant")
     x = numbers(X, "X", 2)
     y = labels(y, len(x))
-    z = evaluate(model.transform, x)
+    z = method_values(model.transform, x)
     if not 0 <= direction < z.shape[1]:
         raise InvalidParameter(f"direction must be from 0 to {z.shape[1] - 1}, got {direction}")
     ax = axes(ax, 3.6)
@@ -159,6 +159,6 @@ def fisher_projection(
         ax.hist(own, edges, alpha=0.25, **style)
         ax.hist(own, edges, histtype="step", linewidth=1.4, linestyle=LINES[k % 4], color=colour(k))
     if len(model.classes_) == 2:
-        cut = float(np.median(along - evaluate(model.decision_function, x)))  # the same for every row
+        cut = float(np.median(along - method_values(model.decision_function, x)))  # the same for every row
         ax.axvline(cut, color=INK, linewidth=1.2, linestyle="--", label="threshold")
     return finished(ax, "projection" if z.shape[1] == 1 else f"projection on direction {direction + 1}", "rows")

@@ -15,7 +15,7 @@ from adaline.fits.l1_path import L1Path
 from adaline.fitted import AnyModel
 from adaline.inference.strengths import Strength, strengths, strongest
 from adaline.input.basis import basis_of, rows_through_basis
-from adaline.plots.inputs import column_names, need, numbers, plain, same_length
+from adaline.plots.inputs import column_names, need, numbers, plain_array, same_length
 from adaline.plots.style import (
     BLUE,
     GREY,
@@ -270,7 +270,7 @@ def _refitted(model: AnyModel, penalty: float, x: Array, y: TargetsLike) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", AdalineWarning)
-        again.fit(x, plain(y))
+        again.fit(x, plain_array(y))
     if len(np.atleast_2d(again.coef_)) != 1:
         raise InvalidParameter("coefficient_path draws one target, or two classes: draw one at a time")
     return again

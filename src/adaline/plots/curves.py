@@ -10,7 +10,7 @@ import numpy as np
 from adaline.arrays import AnyArray, Array
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fitted import AnyModel
-from adaline.plots.inputs import numbers, plain, same_length
+from adaline.plots.inputs import numbers, plain_array, same_length
 from adaline.plots.style import BLUE, GREY, LINES, ORANGE, Axes, axes, colour, finished, log_scale, short, styled
 
 WIDE = 30.0  # ratio of the largest to the smallest value from which an axis is logarithmic
@@ -151,7 +151,7 @@ def _curve(given: Any, across: str) -> _Curve:
         raise InvalidParameter(f"the curve needs `{across}`, `training` and `validation`, got {type(given).__name__}")
     training, _ = _folded(parts[1], "training")
     validation, spread = _folded(parts[2], "validation")
-    given = np.asarray(plain(parts[0]))
+    given = np.asarray(plain_array(parts[0]))
     names = None if given.dtype.kind in "iufb" else [short(str(value), 16) for value in given]
     position = numbers(given, across) if names is None else np.arange(float(len(given)))
     error = spread if parts[3] is None else numbers(parts[3], "std_error", gaps=True)
@@ -164,7 +164,7 @@ def _curve(given: Any, across: str) -> _Curve:
 
 
 def _folded(values: AnyArray, name: str) -> tuple[Array, Array | None]:
-    out = np.asarray(plain(values), dtype=np.float64)
+    out = np.asarray(plain_array(values), dtype=np.float64)
     if out.ndim == 1:
         return numbers(out, name, gaps=True), None
     out = numbers(out, name, 2, gaps=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.fitted import AnyModel
-from adaline.plots.inputs import evaluate
+from adaline.plots.inputs import method_values
 from adaline.plots.style import INK, Axes, colour, marker, mixed, short, thin
 
 Codes = NDArray[np.intp]
@@ -83,6 +83,6 @@ def scores_of(model: AnyModel, points: Array, predicted: NDArray[Any]) -> Array:
     """Return what decides between K classes at points, (n, K): scores, else probabilities, else the predicted label."""
     for method in ("decision_function", "predict_proba"):
         if hasattr(model, method):
-            found = evaluate(getattr(model, method), points)
+            found = method_values(getattr(model, method), points)
             return np.column_stack([-found, found]) if found.ndim == 1 else found
     return np.asarray(predicted[:, None] == np.asarray(model.classes_)[None, :], dtype=np.float64) - 0.5

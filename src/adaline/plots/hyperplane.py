@@ -11,7 +11,7 @@ from adaline.arrays import Array, RowsLike, TargetsLike
 from adaline.errors import InvalidParameter
 from adaline.fitted import AnyModel
 from adaline.plots.field import scatter_classes
-from adaline.plots.inputs import column_names, evaluate, labels, need, plane, refuse_basis
+from adaline.plots.inputs import column_names, labels, method_values, need, plane, refuse_basis
 from adaline.plots.style import GREY, INK, WIDTH, Axes, axes, finished, styled
 
 ALIKE = 6.0  # largest ratio of the columns' ranges at which both axes get one scale
@@ -72,7 +72,7 @@ def hyperplane(
             _line(ax, w, w0, offset, low, high, color=GREY, linewidth=0.9, linestyle="--")
         _band(ax, w, w0, margin, low, high, label=f"margin {margin:.3g}")
     _arrow(ax, w, w0, low, high)
-    wrong = evaluate(model.predict, x) != y
+    wrong = method_values(model.predict, x) != y
     scatter_classes(ax, x, (side > 0).astype(np.intp), classes, wrong)
     _set_limits(ax, low, high)
     return finished(ax, *words)

@@ -23,7 +23,7 @@ Labels = NDArray[Any]
 def numbers(values: AnyArray, name: str, ndim: int = 1, *, gaps: bool = False) -> Array:
     """Return finite numbers of one or two dimensions as float64; refuse others, by name, or let them be NaN (gaps)."""
     try:
-        out = np.asarray(plain(values), dtype=np.float64)
+        out = np.asarray(plain_array(values), dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidData(f"{name} must be numbers: a plot cannot place text on an axis") from None
     if ndim == 2 and out.ndim == 1:
@@ -55,7 +55,7 @@ def plane(X: RowsLike, plot: str) -> Array:
 
 def labels(y: TargetsLike, n: int) -> Labels:
     """Return labels of n rows."""
-    out = np.asarray(plain(y))
+    out = np.asarray(plain_array(y))
     if out.ndim != 1:
         raise InvalidData(f"labels must be one-dimensional, got shape {out.shape}")
     same_length("X", n, "y", len(out))
@@ -85,7 +85,7 @@ def frame_names(X: RowsLike) -> list[str] | None:
     return list(map(str, frame.columns)) if isinstance(frame, nw.DataFrame) else None
 
 
-def evaluate(method: Callable[[Any], Any], rows: Array) -> Labels:
+def method_values(method: Callable[[Any], Any], rows: Array) -> Labels:
     """Return method(rows) as an array, without the warning that the rows have no column names."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
@@ -106,7 +106,7 @@ def refuse_basis(model: AnyModel, plot: str, instead: str) -> None:
         raise InvalidParameter(f"{plot} draws columns as given, and {name} sees them by a basis: {instead}")
 
 
-def plain(values: AnyArray) -> Any:
+def plain_array(values: AnyArray) -> Any:
     """Return frames, series, sparse matrices and device arrays as NumPy arrays; other things as they are."""
     if is_sparse(values):
         return values.toarray()

@@ -11,7 +11,7 @@ from adaline.arrays import Array, RowsLike
 from adaline.errors import InvalidParameter
 from adaline.fitted import AnyModel
 from adaline.plots.field import FINE, Field, scatter_classes
-from adaline.plots.inputs import column_names, evaluate, need, plane, refuse_basis
+from adaline.plots.inputs import column_names, method_values, need, plane, refuse_basis
 from adaline.plots.style import INK, LINES, Axes, axes, colour, finished, marker, mixed, size, styled, thin
 
 RADIUS = 2.0  # standard deviations of the ellipses
@@ -55,12 +55,12 @@ def mixture(model: AnyModel, X: RowsLike, ax: Axes | None = None, *, names: Sequ
         raise InvalidParameter(f"mixture draws two columns and the model has {means.shape[1]}: fit it on two")
     ax = axes(ax, 4.2)
     field = Field(ax, x)
-    density = evaluate(model.score_samples, field.points)
+    density = method_values(model.score_samples, field.points)
     share = np.exp(density - density.max()).reshape(FINE, FINE)
     ax.contourf(field.first, field.second, share, [*DENSITIES, 2.0], colors=_greys(len(DENSITIES)), zorder=0)
     ax.contour(field.first, field.second, share, DENSITIES, colors="#aaaaaa", linewidths=0.5)
     rows = thin(len(x))
-    duty = evaluate(model.predict_proba, x[rows])
+    duty = method_values(model.predict_proba, x[rows])
     tints = mixed([colour(k) for k in range(count)], duty)
     best = duty.argmax(axis=1)
     for k, covariance in enumerate(_covariances(model, count)):
@@ -107,12 +107,12 @@ def clusters(model: AnyModel, X: RowsLike, ax: Axes | None = None, *, names: Seq
     words = column_names(names, X, model, 2)
     ax = axes(ax, 4.2)
     field = Field(ax, x)
-    away = evaluate(model.transform, field.points)
+    away = method_values(model.transform, field.points)
     field.regions(away.argmin(axis=1), len(centres))
     if len(centres) > 1:
         field.borders(-away)
     scatter_classes(
-        ax, x, evaluate(model.predict, x).astype(np.intp), [f"cluster {k}" for k in range(len(centres))], None
+        ax, x, method_values(model.predict, x).astype(np.intp), [f"cluster {k}" for k in range(len(centres))], None
     )
     style: dict[str, Any] = {"s": 90, "marker": "X", "color": INK, "edgecolors": "white", "linewidths": 1.2}
     ax.scatter(centres[:, 0], centres[:, 1], label="centre", zorder=4, **style)

@@ -12,7 +12,7 @@ from adaline.errors import InvalidData
 from adaline.fitted import AnyModel
 from adaline.input.labels import places
 from adaline.plots.field import FAINT, FULL, PLAIN, Field, scatter_classes, scores_of
-from adaline.plots.inputs import Labels, column_names, evaluate, labels, need, plane
+from adaline.plots.inputs import Labels, column_names, labels, method_values, need, plane
 from adaline.plots.style import GREY, INK, LINES, Axes, axes, finished, short, styled
 from adaline.systems import OneVsOne
 
@@ -57,13 +57,13 @@ def decision_regions(
     classes = np.asarray(need(model, "classes_", "decision_regions", "use a fitted classifier"))
     words = column_names(names, X, model, 2)
     codes = _codes(classes, y)
-    wrong = evaluate(model.predict, x) != y
+    wrong = method_values(model.predict, x) != y
     ax = axes(ax, 4.2)
     field = Field(ax, x)
-    predicted = evaluate(model.predict, field.points)
+    predicted = method_values(model.predict, field.points)
     winner = places(predicted, classes)
     if hasattr(model, "predict_proba"):
-        posterior = evaluate(model.predict_proba, field.points).max(axis=1)
+        posterior = method_values(model.predict_proba, field.points).max(axis=1)
         sure = (posterior - 1 / len(classes)) / (1 - 1 / len(classes))
         field.regions(winner, len(classes), FAINT + (FULL - FAINT) * sure)
         field.contour(posterior, [SURE], colors=GREY, linewidths=0.9, linestyles="--")
@@ -113,9 +113,9 @@ def ambiguous_regions(
     codes = _codes(classes, y)
     ax = axes(ax, 4.6)
     field = Field(ax, x)
-    said = evaluate(model.decisions, field.points)
-    unclear = evaluate(model.ambiguous, field.points)
-    winner = places(evaluate(model.predict, field.points), classes)
+    said = method_values(model.decisions, field.points)
+    unclear = method_values(model.ambiguous, field.points)
+    winner = places(method_values(model.predict, field.points), classes)
     field.regions(winner, len(classes), np.where(unclear, 0.0, PLAIN))
     claims = (said > 0).sum(axis=1)
     kinds = (

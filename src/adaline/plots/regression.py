@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from adaline.arrays import AnyArray, Array, RowsLike, TargetsLike, WeightsLike
 from adaline.errors import InvalidData
 from adaline.fitted import AnyModel
-from adaline.plots.inputs import column_names, evaluate, need, numbers, same_length
+from adaline.plots.inputs import column_names, method_values, need, numbers, same_length
 from adaline.plots.style import BLUE, GREY, INK, MOST_POINTS, ORANGE, Axes, axes, finished, short, size, styled, thin
 
 NAMED = 3  # rows of large influence that are named
@@ -51,7 +51,7 @@ def line(
     dots: dict[str, Any] = {"color": BLUE, "alpha": 0.5, "linewidths": 0, "rasterized": True}
     ax.scatter(across[rows], up[rows], s=size(len(rows)), label="rows", **dots)
     ends = np.linspace(across.min(), across.max(), 200)
-    ax.plot(ends, evaluate(model.predict, ends[:, None]), color=ORANGE, linewidth=1.8, label="fit")
+    ax.plot(ends, method_values(model.predict, ends[:, None]), color=ORANGE, linewidth=1.8, label="fit")
     return finished(ax, *words)
 
 

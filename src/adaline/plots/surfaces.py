@@ -13,7 +13,7 @@ from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter
 from adaline.estimator import clone
 from adaline.fitted import AnyModel, AnySystem
 from adaline.parameters import COUNT, NONE, AnyOf
-from adaline.plots.inputs import column_names, numbers, plain, refuse_basis, same_length
+from adaline.plots.inputs import column_names, numbers, plain_array, refuse_basis, same_length
 from adaline.plots.style import INK, MOST_POINTS, Axes, axes, colour, finished, marker, short, styled
 
 FINE = 200
@@ -102,7 +102,7 @@ def trajectory(system: AnySystem, X: RowsLike, y: TargetsLike, *, steps: int | N
     >>> plots.trajectory(LMS(rate=0.5), [[1.0], [1.0]], [2.0, 2.0]).tolist()
     [[0.0, 0.0], [1.0, 1.0], [1.0, 1.0]]
     """
-    x, t = numbers(X, "X", 2), plain(y)
+    x, t = numbers(X, "X", 2), plain_array(y)
     same_length("X", len(x), "y", len(t))
     AnyOf(NONE, COUNT).check("steps", steps)
     if isinstance(getattr(system, "init", None), str):

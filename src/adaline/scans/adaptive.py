@@ -40,7 +40,7 @@ from adaline.parameters import OneOf
 from adaline.scans.base import Scan, first_theta
 from adaline.scans.rls import first_roots, potter
 from adaline.scans.schedules import Schedule
-from adaline.scans.sigmoid import sigmoid
+from adaline.scans.sigmoid import sigmoid_values
 from adaline.scans.softmax import softmax_outcome
 from adaline.scans.tally import CURVES, RowOutcome
 
@@ -160,7 +160,7 @@ class AdaptiveRule(Scan):
         """Return phi, phi', the targets as -1 and 1, and the targets of the tangent at zero."""
         if self.activation == "identity":
             return z, np.ones_like(z), t, t
-        phi, slope, sign = sigmoid(self.activation, z, t)
+        phi, slope, sign = sigmoid_values(self.activation, z, t)
         return phi, slope, sign, t if self.activation == "tanh" else 4 * t - 2
 
     def _update_root(self, x: Array, weight: float, lam: float = 1.0) -> tuple[Array, float]:

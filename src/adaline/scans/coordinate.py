@@ -62,7 +62,7 @@ from adaline.kernels import native
 from adaline.parameters import ZERO_OR_MORE, OneOf
 from adaline.scans.base import Scan, aligned_zeros, first_theta
 from adaline.scans.schedules import Schedule
-from adaline.scans.sigmoid import sigmoid
+from adaline.scans.sigmoid import sigmoid_values
 from adaline.scans.softmax import softmax_outcome
 from adaline.scans.tally import CURVES, HOLD, REACH, REPLACED, SIZE, SPARE, STATUS, RowOutcome
 
@@ -261,7 +261,7 @@ class CoordinateRule(Scan):
             return g, RowOutcome(z, loss, 0.0, int((y * z <= 0).sum()), len(z), float((y * z).min()))
         if self.loss == "squared":
             return z - t, RowOutcome.of_squares(z, t - z, t * z)
-        phi, slope, sign = sigmoid(self._activation, z, t)
+        phi, slope, sign = sigmoid_values(self._activation, z, t)
         outcome = RowOutcome.of_squares(z, t - phi, sign * z)
         if self._likelihood:
             return phi - np.where(sign > 0, 1.0, 1.0 - WIDTHS[self.loss]), outcome
@@ -281,7 +281,7 @@ class CoordinateRule(Scan):
             p = np.where(small, 0.5, np.abs(g) / wide)
             u = -np.copysign(log_steps((1 - p) / p, wide * wide * h * q) / (wide * q), g)
         else:
-            slope = sigmoid(self._activation, z, t)[1]
+            slope = sigmoid_values(self._activation, z, t)[1]
             u = -h * g / (1 + h * q * slope * slope * self._steepness)
         return np.where(small, -h * g, u)
 

@@ -53,23 +53,23 @@ class SigmoidRule(Scan):
     def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:
         """Take the textbook's step."""
         z = self.theta @ x
-        phi, slope, sign = sigmoid(self.activation, z, t)
+        phi, slope, sign = sigmoid_values(self.activation, z, t)
         e = t - phi
         for k, w in enumerate(self.theta):
             w += eta * e[k] * slope[k] * x
         return RowOutcome.of_squares(z, e, sign * z)
 
 
-def sigmoid(activation: str, z: Array, t: Array) -> tuple[Array, Array, Array]:
+def sigmoid_values(activation: str, z: Array, t: Array) -> tuple[Array, Array, Array]:
     """Return phi(z), phi'(z), and the targets as -1 and 1, (K,) each."""
     if activation == "tanh":
         phi = np.tanh(z)
         return phi, 1 - phi * phi, t
-    phi = logistic(z)
+    phi = logistic_value(z)
     return phi, phi * (1 - phi), 2 * t - 1
 
 
-def logistic(z: Array) -> Array:
+def logistic_value(z: Array) -> Array:
     """Return 1 / (1 + exp(-z)), in exp(-|z|), which cannot overflow."""
     small = np.exp(-np.abs(z))
     return np.asarray(np.where(z >= 0, 1.0, small) / (1 + small))

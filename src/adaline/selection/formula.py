@@ -17,7 +17,7 @@ from adaline.construction import check_parameters
 from adaline.errors import InvalidParameter
 from adaline.estimator import clone
 from adaline.fitted import AnySystem
-from adaline.inference.influence import LeaveOneOutResult, left_out
+from adaline.inference.influence import LeaveOneOutResult, left_out_residuals
 from adaline.input.labels import encode_labels, read_labels
 from adaline.selection.cross_validation import CandidateErrors, Trial, fit, freedom_of, with_trial
 from adaline.selection.measures import ErrorRate, InformationCriterion, Measure, Residuals
@@ -100,7 +100,7 @@ def _mean_over_rows(losses: Array, weight: Array, n: float) -> tuple[float, floa
 
 def _left_out(model: LinearSystem, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> LeaveOneOutResult:
     sources = model._sources(X, y, sample_weight)
-    parts = [left_out(fit, rows, model._sample()) for fit, rows in zip(model._fits, sources, strict=True)]
+    parts = [left_out_residuals(fit, rows, model._sample()) for fit, rows in zip(model._fits, sources, strict=True)]
     residual, without = (np.concatenate([part[i] for part in parts], axis=1) for i in (0, 1))
     return LeaveOneOutResult(residual, without, parts[0].weight)
 

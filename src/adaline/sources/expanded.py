@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, as_dense, host, is_sparse
-from adaline.basis.base import Basis, check_width
+from adaline.basis.base import Basis, check_columns_made
 from adaline.block import Block, Shape
 from adaline.scans import Scan, State
 from adaline.sources.array import ArraySource, SparseSource
@@ -60,7 +60,7 @@ def phi(basis: Basis, x: AnyArray) -> Array:
     with np.errstate(all="ignore"):
         out = basis.of(rows)
     if basis.foreign:
-        check_width(out, basis.size, basis)
+        check_columns_made(out, basis.size, basis)
     if not np.isfinite(rows).all():
         out[~np.isfinite(rows).all(axis=1)] = np.nan
     return out

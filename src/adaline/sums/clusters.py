@@ -22,7 +22,7 @@ from adaline.block import Block, Columns, Shape
 from adaline.kernels import fused_kernels, native
 from adaline.sums.base import Sum, Totals
 from adaline.sums.moments import PIECE
-from adaline.sums.objective import View, dense_in_view, on_device_of, row_weights
+from adaline.sums.objective import View, dense_in_view, row_weights, weights_on_device
 
 
 class Centres(NamedTuple):
@@ -67,7 +67,7 @@ class Clusters(Totals):
             return
         fused = fused_kernels(block.x)
         if fused is not None and block.chosen is None:
-            found = fused.clusters(block.x, on_device_of(block.x, block.weight), *_flat(centres))
+            found = fused.clusters(block.x, weights_on_device(block.x, block.weight), *_flat(centres))
             if found is not None:
                 self.sums += found[0]
                 return
@@ -93,7 +93,7 @@ class FarthestRow(Sum):
         block = block.gathered()
         if block.rows == 0:
             return
-        squares = np.where(block.weights() > 0, nearest(block, theta)[:, 1], 0.0)
+        squares = np.where(block.weights() > 0, nearest_centres(block, theta)[:, 1], 0.0)
         row = int(squares.argmax())
         self.merge(
             type(self)(float(squares[row]), host(as_dense(block.taken(np.array([row])).x))[0].astype(np.float64))
@@ -105,7 +105,7 @@ class FarthestRow(Sum):
             self.square, self.x = other.square, other.x.copy()
 
 
-def nearest(block: Block, centres: Centres) -> Array:
+def nearest_centres(block: Block, centres: Centres) -> Array:
     """Return the index of the nearest centre of each row, and the squared distance to it in the view, (n, 2)."""
     if native is not None and isinstance(block.x, np.ndarray) and block.chosen is None:
         out = np.empty((block.rows, 2))
@@ -131,7 +131,7 @@ def nearest_beside(block: Block, centres: Centres) -> tuple[Any, Any]:
 
 def nearest_index(centres: Centres, block: Block) -> NDArray[np.int32]:
     """Return the index of the nearest centre of each row, (n,)."""
-    return nearest(block, centres)[:, 0].astype(np.int32)
+    return nearest_centres(block, centres)[:, 0].astype(np.int32)
 
 
 def distances(block: Block, centres: Centres) -> Any:

@@ -21,7 +21,7 @@ from adaline.block import Block, Columns, Shape
 from adaline.kernels import fused_kernels, native
 from adaline.sums.base import Totals
 from adaline.sums.moments import batched_product
-from adaline.sums.objective import View, dense_in_view, on_device_of, row_weights
+from adaline.sums.objective import View, dense_in_view, row_weights, weights_on_device
 
 PIECE = 2**22  # numbers of a block that are copied at a time
 DEVICE_PIECE = 2**27  # of one on a device
@@ -83,7 +83,7 @@ class MixtureMoments(Totals):
             return
         fused = fused_kernels(block.x)
         if fused is not None and alike and block.chosen is None:
-            weight = on_device_of(block.x, block.weight)
+            weight = weights_on_device(block.x, block.weight)
             found = fused.mixture(block.x, weight, at.constants, at.means, at.factors, *at.view)
             if found is not None:
                 self.sums += found

@@ -281,7 +281,7 @@ def device_objective(block: Block, point: Point, second: str) -> Array:
     loss, fused = point.loss, fused_kernels(block.x)
     if fused is not None and loss.native_rows(block.t, block.weight) is not None and second != "all":
         at = (loss.kernel, loss.parameter, point.theta, *point.view)
-        rows = (block.x, to_device_of(block.x, block.t), on_device_of(block.x, block.weight))
+        rows = (block.x, to_device_of(block.x, block.t), weights_on_device(block.x, block.weight))
         near = is_near(point.view)
         found = fused.objective(*rows, *at, second, near)
         if found is None and second == "alone" and len(point.theta) == 1:
@@ -382,7 +382,7 @@ def dense_in_view(x: AnyArray, view: View) -> Any:
     return xp.astype(x, xp.float64) * to_device_of(x, view.scale) + to_device_of(x, view.offset)
 
 
-def on_device_of(x: AnyArray, weight: AnyArray) -> Any:
+def weights_on_device(x: AnyArray, weight: AnyArray) -> Any:
     """Return weights (n,) on the device of rows x; None where there are none."""
     return None if weight is None else to_device_of(x, weight)
 

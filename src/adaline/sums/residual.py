@@ -19,7 +19,7 @@ from adaline.kernels import call_native, fused_kernels, native
 from adaline.sums.base import Sum
 from adaline.sums.columns import times_power
 from adaline.sums.moments import PIECE
-from adaline.sums.objective import on_device_of
+from adaline.sums.objective import weights_on_device
 
 
 class Theta(NamedTuple):
@@ -61,7 +61,7 @@ class Residual(Sum):
             return
         fused = fused_kernels(block.x)
         if fused is not None and block.chosen is None:
-            t, weight = to_device_of(block.x, block.t), on_device_of(block.x, block.weight)
+            t, weight = to_device_of(block.x, block.t), weights_on_device(block.x, block.weight)
             self.merge(type(self)(fused.residual(block.x, t, weight, *theta)))
         else:
             for piece in block.pieces(PIECE):

@@ -69,9 +69,9 @@ class TwofoldObjective(Sum):
                     self._add(piece, theta)
 
     def _add(self, block: Block, point: TwofoldPoint) -> None:
-        loss, x, weight = plain(point.loss), _dense(block), block.weights()[:, None]
+        loss, x, weight = without_offsets(point.loss), _dense(block), block.weights()[:, None]
         scaled = x * point.view.scale
-        z, t, size = outputs(block, scaled, point)
+        z, t, size = twofold_outputs(block, scaled, point)
         slope, curvature = loss.slope_twofold(z, t), loss.curvature(z.hi, t)
         far, bent = 1.0 + np.abs(z.hi), (1.0 + loss.coupled) * np.abs(curvature)
         error = loss.slope_rounding * far * (np.abs(slope.hi) + far * bent)
@@ -112,12 +112,12 @@ def _dense(block: Block) -> Array:
     return np.asarray(host(as_dense(block.x)), dtype=np.float64)
 
 
-def plain(loss: Loss) -> Loss:
+def without_offsets(loss: Loss) -> Loss:
     """Return a loss of outputs that have their offsets in them."""
     return loss.loss if isinstance(loss, Offset) else loss
 
 
-def outputs(block: Block, scaled: Array, point: TwofoldPoint) -> tuple[Twofold, Array, Array]:
+def twofold_outputs(block: Block, scaled: Array, point: TwofoldPoint) -> tuple[Twofold, Array, Array]:
     """Return the outputs (n, K) of scaled rows (n, D), offsets included, the targets, and the sizes of the terms."""
     parts, t = [], host(block.t)
     for hi, lo in zip(point.hi, point.lo, strict=True):
@@ -174,7 +174,7 @@ class CurvatureChange(Sum):
 
     def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at a Ball."""
-        (point, root, radius), loss = theta, plain(theta.point.loss)
+        (point, root, radius), loss = theta, without_offsets(theta.point.loss)
         with np.errstate(all="ignore"):
             for piece in block.heavy().pieces(PIECE):
                 if not piece.rows:
@@ -182,7 +182,7 @@ class CurvatureChange(Sum):
                 x, weight = _dense(piece), piece.weights()
                 rows = np.column_stack([np.ones(len(x)), in_view(x, point.view)])
                 length = np.linalg.norm(rows @ root, axis=1)
-                (z, _), t, _ = outputs(piece, x * point.view.scale, point)
+                (z, _), t, _ = twofold_outputs(piece, x * point.view.scale, point)
                 here, reach = loss.curvature(z, t)[:, 0], (radius * length)[:, None]
                 if math.isfinite(loss.concordance):
                     change = np.abs(here) * np.expm1(loss.concordance * reach[:, 0])

@@ -16,7 +16,7 @@ from adaline.estimator import RegressorMixin, available_if, clone
 from adaline.fits.elastic_net.choose import fit_nets, refuse_rough
 from adaline.fits.elastic_net.memory import WIDEST_DENSE
 from adaline.fits.elastic_net.net import FittedNet, NetOptions
-from adaline.fits.elastic_net.squared import fit_folds
+from adaline.fits.elastic_net.squared import fit_net_folds
 from adaline.fits.elastic_net.stacked import fit_stacked
 from adaline.fitted import AnySystem, check_is_fitted
 from adaline.input import Meter, by_blocks, transaction
@@ -264,7 +264,7 @@ class ElasticNet(LinearRegressor):
         meter = Meter(X)
         opened = [one._open(X, y, sample_weight, Squared()) for one in models]
         source = opened[0].source
-        found = fit_folds(source, self._options(source.shape.features), fold)
+        found = fit_net_folds(source, self._options(source.shape.features), fold)
         if found is None:
             return None
         for model, nets, rows in zip(models, found, opened, strict=True):

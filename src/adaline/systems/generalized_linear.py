@@ -46,7 +46,7 @@ from adaline.inference.family_intervals import OutputErrors, family_interval, ou
 from adaline.inference.hypotheses import HypothesisTest
 from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
 from adaline.inference.profile import check_profile, profile_ends
-from adaline.inference.sandwich import all_with_errors, observations
+from adaline.inference.sandwich import all_with_errors, count_observations
 from adaline.input import Meter, by_blocks, generator, transaction
 from adaline.input.basis import columns_of
 from adaline.input.coded import (
@@ -677,7 +677,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             intercept=bool(self.fit_intercept),
             certificate=self.certificate_,
             level=level,
-            notes=[options.describe(observations(fits[0]), freedom)] if errors != "classical" else [],
+            notes=[options.describe(count_observations(fits[0]), freedom)] if errors != "classical" else [],
             absorbed=getattr(self, "absorbed_", None),
             errors=errors,
             freedom=freedom,

@@ -25,8 +25,8 @@ from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.state import FittedAttribute
 from adaline.sums import Centres, Clusters, View
-from adaline.sums.clusters import distances, nearest, nearest_beside, nearest_index
-from adaline.sums.objective import on_device_of
+from adaline.sums.clusters import distances, nearest_beside, nearest_centres, nearest_index
+from adaline.sums.objective import weights_on_device
 from adaline.systems.families.named import named_system
 from adaline.systems.families.unsupervised import UnsupervisedState, UnsupervisedSystem, shaped
 
@@ -200,7 +200,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         """Return the index of the nearest centre of each row, (n,)."""
         check_is_fitted(self, "cluster_centers_")
         centres = self._centres()
-        return like_rows(X, self._over(X, lambda block: nearest(block, centres))[:, 0].astype(np.int32))
+        return like_rows(X, self._over(X, lambda block: nearest_centres(block, centres))[:, 0].astype(np.int32))
 
     def transform(self, X: RowsLike) -> Array:
         """Return the distances to all centres, (n, K)."""
@@ -247,13 +247,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
 
 def _on_host(source: Source, centres: Centres) -> tuple[NDArray[np.int32], float]:
     """Return the index of the nearest centre of each row, (n,), and the error."""
-    found, given = source.map(lambda block: nearest(block, centres)), source.read_weights()
+    found, given = source.map(lambda block: nearest_centres(block, centres)), source.read_weights()
     return found[:, 0].astype(np.int32), float(((1.0 if given is None else host(given)) * found[:, 1]).sum())
 
 
 def _on_device(source: Source, centres: Centres) -> tuple[Any, float]:
     """Return the index of the nearest centre of each row, on the device of the rows, and the error."""
-    found = source.each_block(lambda block: (nearest_beside(block, centres), on_device_of(block.x, block.weight)))
+    found = source.each_block(lambda block: (nearest_beside(block, centres), weights_on_device(block.x, block.weight)))
     xp = namespace(found[0][0][0])
     error = sum(float(xp.sum(square if weight is None else weight * square)) for (_, square), weight in found)
     return beside(source.empty_on_device(), xp.concat([index for (index, _), _ in found])), error

@@ -21,7 +21,7 @@ import pyarrow.parquet
 import pytest
 
 from adaline import GeneralizedLinear, LinearRegression, compare, load, open_table, save
-from adaline.coding.numerals import Notation, number_in
+from adaline.coding.numerals import Notation, parse_number
 from adaline.coding.units import Unit, unit_key
 from adaline.comparison.findings import mistyped_columns
 from adaline.comparison.open_data import DataRequest, open_data
@@ -421,11 +421,11 @@ def test_files_of_a_query() -> None:
 
 def test_the_sign_of_decimals_of_a_file() -> None:
     assert [FileSign(*of).is_comma for of in ((",",), (".",), ("",), ("", False, ";"))] == [True, False, False, True]
-    assert number_in("-1,5", ",") == -1.5 == -number_in("1.5")
+    assert parse_number("-1,5", ",") == -1.5 == -parse_number("1.5")
 
 
 def test_a_dash_for_decimals_is_no_minus() -> None:
-    assert number_in("12,-", ",") == number_in("12,\u2013 \u20ac", ",") == number_in("12.--") == 12
+    assert parse_number("12,-", ",") == parse_number("12,\u2013 \u20ac", ",") == parse_number("12.--") == 12
 
 
 def test_infinity_is_missing_in_every_spelling() -> None:

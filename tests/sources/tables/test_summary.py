@@ -20,7 +20,7 @@ import pytest
 
 from adaline import open_table, set_threads
 from adaline.coding import learned
-from adaline.coding.columns import plain
+from adaline.coding.columns import plain_level
 from adaline.errors import MissingValues
 from adaline.sources.tables import coding
 from adaline.sources.tables.batches import without_missing
@@ -114,7 +114,7 @@ def test_summaries_are_what_duckdb_counts(table: pa.Table, tmp_path: Path) -> No
             counts: dict[Any, int] = {}
             for value, count in relation.rows(theirs):
                 if value is not None and value == value:
-                    counts[plain(value)] = counts.get(plain(value), 0) + count
+                    counts[plain_level(value)] = counts.get(plain_level(value), 0) + count
             assert found.levels[name].counts == counts
             assert found.missing(name) == found.rows - sum(counts.values())
 

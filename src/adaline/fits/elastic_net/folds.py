@@ -13,7 +13,7 @@ from adaline.sources.base import InMemory
 from adaline.sources.views import Fold, fold_of
 
 
-def numbered(fold: NDArray[np.int64], weight: Array | None) -> NDArray[np.int64]:
+def numbered_folds(fold: NDArray[np.int64], weight: Array | None) -> NDArray[np.int64]:
     """Return the folds (N,) that have any weight, numbered 0, 1, ..."""
     mass = np.bincount(fold, weight)
     if (mass > 0).sum() < 2:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from adaline.arrays import Array, as_dense
-from adaline.fits.elastic_net.folds import numbered
+from adaline.fits.elastic_net.folds import numbered_folds
 from adaline.fits.elastic_net.net import NetOptions
 from adaline.fits.elastic_net.path import Nets
 from adaline.losses import Absolute, Quantile
@@ -45,7 +45,7 @@ class QuantileNets(Nets):
         self.weight = self.weight * (1.0 if isinstance(loss, Quantile) else 2.0)
         self.rows = [self.weight > 0]
         if options.l1 is None and options.folds:
-            fold = numbered(fold_of(0, len(t), options.folds), given)
+            fold = numbered_folds(fold_of(0, len(t), options.folds), given)
             self.rows += [(fold != k) & self.rows[0] for k in range(fold.max() + 1)]
         theta = np.zeros(1 + len(self.scale))
         self.machines = [

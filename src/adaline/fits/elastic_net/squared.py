@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.fits.elastic_net.folds import numbered
+from adaline.fits.elastic_net.folds import numbered_folds
 from adaline.fits.elastic_net.memory import copy_fits, products_fit
 from adaline.fits.elastic_net.net import SOLVED_TO, FittedNet, NetOptions, proven
 from adaline.fits.elastic_net.path import Nets, chosen_net, required
@@ -31,11 +31,11 @@ PENALTY_STEP = 0.5  # l1 over the one before, on the way to one that is not reac
 
 def squared_nets(source: Source, options: NetOptions) -> list[FittedNet] | None:
     """Return the net of each target under the squared loss, from products of columns; None where there is no memory."""
-    by_moments = fit_folds(source, options)
+    by_moments = fit_net_folds(source, options)
     return _by_rows(source, options) if by_moments is None else next(by_moments)
 
 
-def fit_folds(
+def fit_net_folds(
     source: Source, options: NetOptions, fold: NDArray[np.intp] | None = None
 ) -> Iterator[list[FittedNet]] | None:
     """Return the nets of squared losses for all rows, then without each fold (N,); None where columns are too many.
@@ -82,7 +82,7 @@ def _by_rows(source: Source, options: NetOptions) -> list[FittedNet] | None:
     fold = None
     weight = source.read_weights()
     if options.l1 is None and options.folds:
-        fold = numbered(fold_of(0, source.n_rows, options.folds), weight)
+        fold = numbered_folds(fold_of(0, source.n_rows, options.folds), weight)
     found = []
     for t in targets.T:
         quadratics = of_rows(source.x, t, weight, spread, options.intercept, fold)

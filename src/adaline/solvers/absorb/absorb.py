@@ -47,7 +47,7 @@ def absorb(table: TableSource, frequencies: bool = True) -> AbsorbedSource:
     total = float(np.average((target - mean) ** 2, weights=rows.weight) * _weight(rows))
     columns = rows.columns[: table.shape.features + 1]
     removal = Projection(SortedRows.of(rows.levels), rows.weight).remove_from(columns, targets=1)
-    absorption = describe(rows, total, singletons)
+    absorption = describe_absorption(rows, total, singletons)
     return AbsorbedSource(rows, absorption, removal, columns[table.shape.features :].T)
 
 
@@ -87,7 +87,7 @@ def without_singletons(levels: Sequence[Levels], frequency: Array | None = None)
         kept &= ~single
 
 
-def describe(rows: EffectRows, total: float, singletons: int = 0, separated: int = 0) -> Absorption:
+def describe_absorption(rows: EffectRows, total: float, singletons: int = 0, separated: int = 0) -> Absorption:
     """Return what is absorbed from rows whose target has this sum of squares."""
     rank, exact = rank_of(rows.levels, rows.weight)
     counts = {one.name: len(one.values) for one in rows.levels}

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.coding import Effect
 from adaline.errors import InvalidData
-from adaline.solvers.absorb.absorb import describe, opened
+from adaline.solvers.absorb.absorb import describe_absorption, opened
 from adaline.solvers.absorb.projection import Projection, SortedRows
 from adaline.solvers.absorb.separation import SMALL, SeparatedRows, rectified, summed
 from adaline.sources.absorbed import AbsorbedSource
@@ -81,7 +81,7 @@ def absorb_poisson(table: TableSource, model: Fitted | None = None) -> AbsorbedS
         iterations=max(removal.iterations, own.iterations),
     )
     offset = eta - own.mean[0] - slopes @ projected
-    absorption = describe(rows, _null_deviance(y, known, rows.weight), singletons, separation.count)
+    absorption = describe_absorption(rows, _null_deviance(y, known, rows.weight), singletons, separation.count)
     source = AbsorbedSource(
         replace(rows, columns=projected), absorption, removal, np.ascontiguousarray(np.column_stack([y, offset]))
     )

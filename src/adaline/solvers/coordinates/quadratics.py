@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, is_sparse
 from adaline.solvers.least_squares.factor import varying
-from adaline.solvers.smooth.problem import varying as varying_columns
+from adaline.solvers.smooth.problem import varying_columns
 from adaline.sums import Moments, Spread
 
 Indices = NDArray[np.intp]

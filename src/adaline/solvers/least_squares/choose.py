@@ -22,7 +22,7 @@ from adaline.solvers.least_squares import wide
 from adaline.solvers.least_squares.direct import assemble, gram_name, solve_gram
 from adaline.solvers.least_squares.factor import SpectralFactor, triangle_factor
 from adaline.solvers.least_squares.fit import Fit, digits
-from adaline.solvers.least_squares.rank_deficient import proven
+from adaline.solvers.least_squares.rank_deficient import proven_factor
 from adaline.solvers.least_squares.refine import Refined, refine
 from adaline.sources import Source
 from adaline.sources.array import SparseSource
@@ -96,7 +96,7 @@ def _solve(source: Source, moments: Moments, intercept: bool, penalty: RidgePena
     small = source.count_rows() * source.shape.features < SMALL
     limit = SMALL_CONDITION if small else LARGE_CONDITION
     if solver == "auto" and isinstance(factor, SpectralFactor) and not penalty.any():
-        decided = proven(source, normal, limit)
+        decided = proven_factor(source, normal, limit)
         if decided is not None:
             solved = refine(source, *decided, penalty)
             return assemble(moments, decided[0], solved, penalty, "normal equations without dependent columns, refined")

@@ -16,7 +16,7 @@ from adaline.kernels import native
 from adaline.penalties import RidgePenalty
 from adaline.results import Solution, Status
 from adaline.solvers.least_squares.factor import CholeskyFactor, Factor, KeptFactor, SpectralFactor, gram_factor
-from adaline.solvers.least_squares.fit import Fit, certificate, judge, raw_solution, refuse_overflow
+from adaline.solvers.least_squares.fit import Fit, certificate, judge, raw_solution, refuse_overflowing
 from adaline.solvers.least_squares.refine import Refined, start_with_intercept
 from adaline.sums import Moments
 from adaline.sums.moments import ROUNDING, SUM_UNITS
@@ -146,7 +146,7 @@ def assemble(moments: Moments, factor: Factor, out: Refined, penalty: RidgePenal
         _gap(factor, out),
         scaling.weight,
     )
-    refuse_overflow(theta)
+    refuse_overflowing(theta)
     found = found if factor.decided else 0.0
     status = judge(factor, found)
     proof = certificate(

@@ -109,7 +109,7 @@ class Fit(NamedTuple):
         return self._replace(solution=self.solution._replace(theta=theta), factor=self.factor.kept())
 
 
-def refuse_overflow(theta: Array) -> None:
+def refuse_overflowing(theta: Array) -> None:
     """Raise where a coefficient in raw units is not finite."""
     if not all_finite(theta):
         column = int(np.argwhere(~np.isfinite(theta))[0, 1]) - 1

@@ -41,7 +41,7 @@ from adaline.sums.moments import PIECE
 MOST = 16  # dependent columns that are proven on the rows; of more the triangle costs less
 
 
-def proven(source: Source, normal: Normal, limit: float) -> tuple[SpectralFactor, Array] | None:
+def proven_factor(source: Source, normal: Normal, limit: float) -> tuple[SpectralFactor, Array] | None:
     """Return a factor whose rank is decided, and the slopes u (K, D) from the sums; None where that is not proven.
 
     Parameters

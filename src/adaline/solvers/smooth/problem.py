@@ -387,7 +387,7 @@ def check_spread(spread: Spread, source: Source) -> Spread:
     return spread
 
 
-def varying(spread: Spread) -> NDArray[np.bool_]:
+def varying_columns(spread: Spread) -> NDArray[np.bool_]:
     """Return which columns (D,) vary by more than rounding: one of 0.1 + 0.2 and 0.3 does not."""
     return np.asarray(spread.deviation > ROUNDED * np.abs(spread.mean))
 
@@ -421,6 +421,6 @@ def _view_of(spread: Spread, intercept: bool, sparse: bool, penalty: RidgePenalt
     size = np.where(centred, spread.deviation, spread.root)
     size = np.where(size > 0, size, np.where(spread.largest > 0, spread.largest, 1.0))
     exponent = np.clip(np.frexp(size)[1].astype(np.int64), -1022, 1022)  # neither scale nor its inverse may overflow
-    scale = np.where(varying(spread) if intercept else spread.largest > 0, np.ldexp(1.0, -exponent), 0.0)
+    scale = np.where(varying_columns(spread) if intercept else spread.largest > 0, np.ldexp(1.0, -exponent), 0.0)
     offset = np.where(centred, -spread.mean * scale, 0.0) if np.any(centred) else np.zeros(len(scale))
     return View(scale, offset), penalty.scaled(exponent)

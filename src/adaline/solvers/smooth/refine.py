@@ -70,7 +70,7 @@ class RefinedWeights(NamedTuple):
     steepness: float
 
 
-def refine(problem: Problem, hi: Array, lo: Array, varying: NDArray[np.bool_]) -> RefinedWeights | None:
+def refine_minimum(problem: Problem, hi: Array, lo: Array, varying: NDArray[np.bool_]) -> RefinedWeights | None:
     """Return the minimum near weights hi + lo (K, 1 + D), of columns times the scales of the view; None without proof.
 
     `varying` (D,) are the columns whose coefficients are free; those of the others stay as they are.

@@ -33,7 +33,7 @@ from adaline.coding.frames import plain_terms, refusal
 from adaline.coding.learned import HELD
 from adaline.coding.levels import LONGEST_KEPT, RowCounts
 from adaline.coding.names import NAMED
-from adaline.coding.numerals import number_in
+from adaline.coding.numerals import parse_number
 from adaline.coding.rows import check_columns
 from adaline.coding.terms import without_repetition
 from adaline.coding.texts import TextIndex, Texts
@@ -848,7 +848,7 @@ def _mistyped(relation: Relation, name: str) -> Mistyped:
         )
     if others and others < (1 - MOSTLY) * present:
         where = Mistyped("", others=others, lines=lines).places(" in {}")
-        measured = all(number_in(bare, sign) is not None for bare, unit in map(without_unit, found) if unit)
+        measured = all(parse_number(bare, sign) is not None for bare, unit in map(without_unit, found) if unit)
         if measured and all(without_unit(value)[1] for value in found):
             return Mistyped(
                 f"holds numbers, but also {shown} with a unit ({others:,} such value{'s' * (others > 1)}{where})",

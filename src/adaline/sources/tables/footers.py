@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from adaline.coding.numerals import number_in
+from adaline.coding.numerals import parse_number
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.files import is_compressed, open_compressed
 from adaline.sources.tables.layout import Layout, is_value
@@ -178,7 +178,7 @@ class RunningSums:
 
     def add(self, cell: str, sign: str) -> None:
         """Add the cell of a row."""
-        value = number_in(cell, sign)
+        value = parse_number(cell, sign)
         self.sums.append(self.sums[-1] + (0.0 if value is None else value))
         self.counts.append(self.counts[-1] + (value is not None))
         if value is not None:
@@ -189,7 +189,7 @@ class RunningSums:
         count, found, total = (
             self.counts[-1] - self.counts[first],
             self.sums[-1] - self.sums[first],
-            number_in(cell, sign),
+            parse_number(cell, sign),
         )
         if total is None or not count or not found:
             return None

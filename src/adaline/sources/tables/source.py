@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.block import Block, Shape
 from adaline.coding import Coding
-from adaline.coding.columns import is_missing, plain
+from adaline.coding.columns import is_missing, plain_level
 from adaline.coding.formula import targets_of
 from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnreadableTable, with_row
 from adaline.lazy import nw
@@ -426,7 +426,7 @@ class TableSource(Source):
         self.learn_coding()
         name = self._label_column()
         if self._blocks is not None and self._has_number_labels:
-            return sorted_labels(name, [plain(label) for label in np.unique(self.read_targets()[:, 0]).tolist()])
+            return sorted_labels(name, [plain_level(label) for label in np.unique(self.read_targets()[:, 0]).tolist()])
         if self.parts is not None:
             self.reads[0] += 1
             return sorted_labels(name, set().union(*over_tables(self.placed(), partial(labels_of, name))))

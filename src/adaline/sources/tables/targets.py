@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.coding import Coding, Column
-from adaline.coding.columns import is_missing, plain
+from adaline.coding.columns import is_missing, plain_level
 from adaline.coding.expressions import evaluate
 from adaline.coding.texts import ABSENT, UNKNOWN
 from adaline.errors import InvalidData, MissingValues, UnknownLabel
@@ -72,7 +72,7 @@ def code_of(label: Any) -> float:
 
 def labels_in(frame: nw.DataFrame[Any], name: str) -> list[Any]:
     """Return the distinct values of a column of labels, without missing ones."""
-    return [plain(value) for value in frame[name].unique().to_list() if not is_missing(value)]
+    return [plain_level(value) for value in frame[name].unique().to_list() if not is_missing(value)]
 
 
 def no_targets(frame: nw.DataFrame[Any], first: int) -> Array:
@@ -174,7 +174,7 @@ def label_indices(name: str, classes: NDArray[Any]) -> ReadTargets:
 
 def label_column(name: str, classes: NDArray[Any]) -> Column:
     """Return a column of labels as a category."""
-    return Column(name, "category", tuple(plain(label) for label in classes))
+    return Column(name, "category", tuple(plain_level(label) for label in classes))
 
 
 def _label_indices(column: Column, frame: nw.DataFrame[Any], first: int) -> Array:
@@ -193,7 +193,7 @@ def number_indices(classes: NDArray[Any], labels: Array) -> Array:
     found = order[np.minimum(np.searchsorted(classes, labels, sorter=order), len(classes) - 1)]
     unknown = classes[found] != labels
     if unknown.any():
-        raise UnknownLabel(f"label '{plain(labels[unknown][0])}' is not among the classes {classes.tolist()}")
+        raise UnknownLabel(f"label '{plain_level(labels[unknown][0])}' is not among the classes {classes.tolist()}")
     return found.astype(np.float64)
 
 
@@ -226,7 +226,7 @@ def distinct_labels(relation: Relation, name: str, where: str, gaps: bool) -> ND
     """Return the distinct values of a column of labels, sorted; refuse missing ones unless `gaps`."""
     asked = f"SELECT DISTINCT {relation.value(name)} FROM {relation.sql} WHERE {where} LIMIT {MOST_LABELS + 1}"
     rows = relation.rows(asked)
-    found = [plain(row[0]) for row in rows if not is_missing(row[0])]
+    found = [plain_level(row[0]) for row in rows if not is_missing(row[0])]
     if len(found) < len(rows) and not gaps:
         raise MissingValues(missing_message(relation, [name], [name]))
     return sorted_labels(name, found)

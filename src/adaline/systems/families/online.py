@@ -39,7 +39,7 @@ from adaline.scans.schedules import SCHEDULE
 from adaline.scans.tally import LOSS, RUNNING, STATUS, STEPS
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.factor import ROUNDED
-from adaline.solvers.smooth.problem import check_spread, column_spread, varying
+from adaline.solvers.smooth.problem import check_spread, column_spread, varying_columns
 from adaline.sources import Source
 from adaline.sources.expanded import phi
 from adaline.sources.standardized import Standard, standardized
@@ -256,7 +256,7 @@ class OnlineSystem(System):
         spread = None if source.costly or of_each else _spread_of_constants(source)
         if spread is None:
             return result
-        constant = ~varying(spread)
+        constant = ~varying_columns(spread)
         if isinstance(self.rate, str):
             scan.fold(constant, spread.mean)
         known = setup.columns.coefficient_names()
@@ -580,10 +580,10 @@ def _spread_of_constants(source: Source) -> Spread | None:
         if is_sparse(heavy.x) and _have_zeros_and_others(heavy.x):
             return None
         spread.add(heavy)
-        if varying(spread).all():
+        if varying_columns(spread).all():
             return None
     spread = check_spread(spread, source) if spread.extreme else spread
-    return None if varying(spread).all() else spread
+    return None if varying_columns(spread).all() else spread
 
 
 def _have_zeros_and_others(x: AnyArray) -> bool:
