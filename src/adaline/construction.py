@@ -100,10 +100,9 @@ def check_parameters(system: AnySystem) -> None:
     """
     if not check_values(system):
         return
-    given = vars(system)
     kind: Any = type(system)
     for name, default, others in _defaults_and_conditions(kind):
-        value = given.get(name, default)
+        value = getattr(system, name)
         if value is default or value is False or (isinstance(value, str | float | int) and value == default):
             continue  # False asks for nothing
         if not any(check.accepts(getattr(system, other)) for other, check in others.items()):
@@ -117,14 +116,13 @@ def check_values(system: AnySystem) -> bool:
 
     Return whether any of them is not the default of its class.
     """
-    given = vars(system)
     kind: Any = type(system)
     names, defaults = _defaults(kind)
-    changed = not all(map(is_, map(given.get, names, defaults), defaults))
+    values = [getattr(system, name, default) for name, default in zip(names, defaults, strict=True)]
+    changed = not all(map(is_, values, defaults))
     if changed:
         checks = checks_of(kind)
-        for name, default in zip(names, defaults, strict=True):
-            value = given.get(name, default)
+        for name, value, default in zip(names, values, defaults, strict=True):
             if value is not default and not checks[name].accepts(value):
                 checks[name].refuse(name, value)  # defaults, attributes of the class, need no check
     if hasattr(system, "_check_together"):

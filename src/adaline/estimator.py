@@ -19,6 +19,7 @@ from types import MethodType
 from typing import Any, Self
 
 from adaline.arrays import AnyArray, LabelsLike, RowsLike, TargetsLike, WeightsLike
+from adaline.attributes import give_attributes, own_attributes
 from adaline.display import fit_as_html
 from adaline.fitted import AnyModel, AnySystem, has_learned
 
@@ -189,10 +190,10 @@ class BaseEstimator:
         return [name for name in super().__dir__() if name.startswith(apart) or hasattr(self, name)]
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__.copy()
+        return own_attributes(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        give_attributes(self, state)
 
     def __repr__(self) -> str:
         kind: Any = type(self)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from adaline.attributes import own_attributes
+
 AnyModel = Any
 """A fitted system, or a fitted estimator of scikit-learn, with the attributes that its fit sets."""
 AnySystem = Any
@@ -29,7 +31,7 @@ def check_is_fitted(model: AnyModel, attribute: str | None = None) -> None:
 
 def has_learned(model: object) -> bool:
     """Whether a model has an attribute that `fit` sets: one whose name ends with an underscore."""
-    return any(name[-1] == "_" and name[:2] != "__" for name in list(vars(model)))  # another thread may add to them
+    return any(name[-1] == "_" and name[:2] != "__" for name in own_attributes(model))
 
 
 def rows_of(model: AnyModel) -> int | None:

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["Registry", "lazily", "nw"]
-
+from adaline.attributes import own_attributes
 
 NAME = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
 
@@ -37,7 +37,7 @@ def lazily(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
         return value
 
     def listed() -> list[str]:
-        own = (name for name in vars(sys.modules[package]) if name.startswith("__") or name.isupper())
+        own = (name for name in own_attributes(sys.modules[package]) if name.startswith("__") or name.isupper())
         return sorted({*home, *own})
 
     return find, listed, sorted(home, key=lambda name: (not name.isupper(), name))

@@ -11,6 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet, ref
 
+from adaline.attributes import give_attributes
 from adaline.fitted import AnyModel
 
 T = TypeVar("T")
@@ -64,5 +65,6 @@ class cached_property(functools.cached_property[T]):  # noqa: N801
             """Return the value, from now on a plain attribute of the object."""
             if instance is None:
                 return self
-            value = instance.__dict__[self.attrname] = self.func(instance)
+            value = self.func(instance)
+            give_attributes(instance, {str(self.attrname): value})
             return value

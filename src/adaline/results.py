@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.attributes import give_attributes, own_attributes
 from adaline.wording import counted, visible
 
 R = TypeVar("R")
@@ -173,14 +174,14 @@ class Certificate:
 def made(kind: type[R], /, **fields: Any) -> R:
     """Return a frozen dataclass of all its fields, in their order; its constructor takes a share of a small fit."""
     out = object.__new__(kind)
-    out.__dict__.update(fields)
+    give_attributes(out, fields)
     return out
 
 
 def changed(proof: Certificate, **fields: Any) -> Certificate:
     """Return the certificate with other values of some fields; `dataclasses.replace` takes a share of a small fit."""
     out = object.__new__(Certificate)
-    out.__dict__.update(proof.__dict__, **fields)
+    give_attributes(out, own_attributes(proof) | fields)
     return out
 
 

@@ -3,8 +3,6 @@
 A model is its parameters and one state. So a fit that succeeds is one assignment, a copy is another reference to the
 same state, and a model file holds the fields of the state.
 
-This is the only file that reads or changes the attributes of an object by names that are not known when it is written:
-storage, drafts and pickles go through `attributes_of`, `give_attributes` and `without`.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from functools import cache
 from inspect import getattr_static
 from typing import Any, Final, Generic, Self, TypeVar, overload
 
+from adaline.attributes import own_attributes
 from adaline.fitted import AnyModel
 
 T = TypeVar("T")
@@ -82,6 +81,10 @@ class FittedAttribute(ShownAttribute[T]):
     def __set_name__(self, owner: type[Any], name: str) -> None:
         self.name, self.field = name, name.strip("_")
 
+    @overload
+    def __get__(self, model: None, cls: Any = None) -> Self: ...
+    @overload
+    def __get__(self, model: object, cls: Any = None) -> T: ...
     def __get__(self, model: Any, cls: Any = None) -> Any:
         if model is not None and (state := model._state) is not None:  # nearly always: no further call
             value = getattr(state, self.field, None)
@@ -133,18 +136,13 @@ def attributes_of(model: object) -> dict[str, Any]:
 
     A copy of the dictionary is read, as another thread may add to the model.
     """
-    own = dict(vars(model))
+    own = own_attributes(model)
     held = [own.pop(name, None) for name in HELD]
     if held != [None, None]:
         kind: Any = type(model)
         shown = ((name, one.read(model)) for name, one in shown_by(kind).items())
         own.update((name, value) for name, value in shown if value is not MISSING)
     return own
-
-
-def give_attributes(made: object, attributes: dict[str, Any]) -> None:
-    """Set attributes of an object by name, as they are: a constructor, or a check of values, does not run."""
-    vars(made).update(attributes)
 
 
 def without(model: M, names: Collection[str]) -> M:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, RowsLike, TargetsLike, as_dense, framed, is_sparse
+from adaline.attributes import own_attributes
 from adaline.construction import check_parameters, configured
 from adaline.errors import InvalidData, InvalidType
 from adaline.estimator import BaseEstimator, TransformerMixin, clone
@@ -43,7 +44,7 @@ class Basis(TransformerMixin, BaseEstimator):
     def __init_subclass__(cls, **options: Any) -> None:
         """Let what a basis of a user returns be checked."""
         super().__init_subclass__(**options)
-        own = cls.__dict__.get("of")
+        own = own_attributes(cls).get("of")
         if own is not None and not cls.__module__.startswith("adaline."):
             cls.foreign = True
             checked = wraps(own)(lambda self, x: checked_columns(own(self, x), len(x), cls.__name__))
@@ -98,7 +99,7 @@ class Basis(TransformerMixin, BaseEstimator):
 
     def same(self, other: Any) -> bool:
         """Whether another basis has the same arguments and has learned the same."""
-        return type(self) is type(other) and _equal(vars(self), vars(other))
+        return type(self) is type(other) and _equal(own_attributes(self), own_attributes(other))
 
     def asked_like(self, other: Any) -> bool:
         """Whether another basis has the same arguments."""
@@ -314,5 +315,5 @@ def _parts(function: Any) -> Any:
     if isinstance(function, partial):
         return function.func, function.args, function.keywords
     if isinstance(function, MethodType):
-        return function.__func__, vars(function.__self__)
-    return vars(function)
+        return function.__func__, own_attributes(function.__self__)
+    return own_attributes(function)

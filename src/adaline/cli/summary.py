@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adaline import storage
+from adaline.attributes import own_attributes
 from adaline.cli.output import console, print_facts, print_json, say, show
 from adaline.fitted import AnyModel, rows_of
 from adaline.inference.summary import CoefficientTable, cell, certificate_shown
@@ -68,7 +69,7 @@ def described(model: AnyModel, summary: CoefficientTable | None = None) -> dict[
         "classes": getattr(model, "classes_", None),
         "intercept": getattr(model, "intercept_", None),
         "coef": getattr(model, "coef_", None),
-        "certificate": vars(model.certificate_),
+        "certificate": own_attributes(model.certificate_),
     }
     if summary is None and hasattr(model, "summary"):
         summary = model.summary()

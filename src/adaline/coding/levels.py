@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.attributes import own_attributes
 from adaline.coding.columns import is_missing, plain_level
 from adaline.coding.texts import Texts, count_rows, is_view
 
@@ -92,7 +93,7 @@ class LevelSummary:
 
     def __getstate__(self) -> dict[str, Any]:
         self._join()
-        return self.__dict__
+        return own_attributes(self)
 
     def _take(self, values: Any, weights: RowCounts | None) -> None:
         """Take in an Arrow array, each value as often as its weight says, or once."""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, RowsLike
+from adaline.attributes import own_attributes
 from adaline.comparison.result import Result
 from adaline.comparison.suspects import COOK, FAR, Alternative, Inspection
 from adaline.comparison.table import REGRESSION, Table, is_count, skewness
@@ -110,7 +111,7 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
-        return {**vars(self), "columns": list(self.columns)}
+        return {**own_attributes(self), "columns": list(self.columns)}
 
 
 def nearly_numbers_text(nearly: dict[str, str]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
+from adaline.attributes import own_attributes
 from adaline.comparison.baseline import MeanTarget, MostFrequentClass
 from adaline.comparison.budget import FitBudget
 from adaline.estimator import clone
@@ -81,8 +82,8 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Return what can be written as JSON: numbers that are not finite become None."""
         left = {"model", "fold_models", "predicted", "probability"}
-        known = {name: value for name, value in vars(self).items() if name not in left}
-        proof = None if self.certificate is None else vars(self.certificate)
+        known = {name: value for name, value in own_attributes(self).items() if name not in left}
+        proof = None if self.certificate is None else own_attributes(self.certificate)
         return dict(plain({**known, "label": self.label, "certificate": proof}))
 
 

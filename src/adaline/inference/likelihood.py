@@ -19,6 +19,7 @@ import numpy as np
 import scipy
 
 from adaline.arrays import Array, HypothesisLike
+from adaline.attributes import own_attributes
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.inference.classical import CoefficientStatistics, Interval, judged, quantile
 from adaline.inference.covariance import lengths
@@ -324,7 +325,7 @@ class LikelihoodSummary(CoefficientTable):
             "reference": self.reference,
             "targets": list(self.targets),
             "coefficients": self._coefficients(),
-            **vars(self.quality),
+            **own_attributes(self.quality),
             **self._foot(),
         }
 

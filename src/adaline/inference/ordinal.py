@@ -14,6 +14,7 @@ import numpy as np
 import scipy
 
 from adaline.arrays import Array, HypothesisLike
+from adaline.attributes import own_attributes
 from adaline.errors import SumsMissing
 from adaline.inference.classical import Interval, judged, quantile
 from adaline.inference.covariance import CLASSICAL, ErrorOptions, lengths
@@ -71,7 +72,7 @@ class OrdinalSummary(CoefficientTable):
             **self._head(),
             "errors": self.errors,
             "coefficients": [row for part in self.sections() for row in part.rows],
-            **vars(self.quality),
+            **own_attributes(self.quality),
             **self._foot(),
         }
 

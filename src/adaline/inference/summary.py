@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from adaline.attributes import own_attributes
 from adaline.lazy import nw
 from adaline.parameters import NONE, AnyOf, one_of
 from adaline.results import Certificate, Status
@@ -126,7 +127,7 @@ class CoefficientTable(ABC):
 
     def _foot(self) -> dict[str, Any]:
         return {
-            "certificate": {**vars(self.certificate), "status": str(self.certificate.status)},
+            "certificate": {**own_attributes(self.certificate), "status": str(self.certificate.status)},
             "notes": list(self.notes),
         }
 
@@ -191,7 +192,7 @@ class TargetsTable(CoefficientTable):
 
     def _quality(self, part: Any) -> dict[str, Any]:
         """Return what a part says beside the statistics of its coefficients."""
-        said = {name: value for name, value in vars(part).items() if name not in STATISTICS}
+        said = {name: value for name, value in own_attributes(part).items() if name not in STATISTICS}
         return {name: value if isinstance(value, str | bool | int) else float(value) for name, value in said.items()}
 
 
@@ -218,7 +219,7 @@ class ModelTable:
 
     def to_dict(self) -> dict[str, list[float]]:
         """Return the columns of the table as plain lists."""
-        return {name: [float(value) for value in values] for name, values in vars(self).items()}
+        return {name: [float(value) for value in values] for name, values in own_attributes(self).items()}
 
     def __str__(self) -> str:
         return "\n".join([self.TITLE, "", *text_table(["model", *self._headings()], self._rows(), left=0)])

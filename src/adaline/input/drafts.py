@@ -18,6 +18,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from adaline.arrays import all_finite, is_device
+from adaline.attributes import own_attributes, replace_attributes
 from adaline.errors import InvalidData, InvalidType, TooLarge
 from adaline.estimator import BaseEstimator
 from adaline.locks import lock_of
@@ -50,8 +51,8 @@ def transaction(method: Method) -> Method:
             called = f"{method.__name__}(X, y)"
             raise InvalidType(f"call {method.__name__} on a model, not on its class: LinearRegression().{called}")
         with lock_of(self):
-            before = self.__dict__.copy()
-            draft = _with_state(self, before.copy())
+            before = own_attributes(self)
+            draft = _with_state(self, dict(before))
             try:
                 found = quietly(draft, *args, **kwargs)
             except TooLarge:
@@ -60,9 +61,9 @@ def transaction(method: Method) -> Method:
                 what = str(error) or "an allocation failed"
                 raise TooLarge(f"{type(self).__name__}: {what}. Use fewer columns, or fewer classes.") from None
             _judge(draft)
-            learned = draft.__dict__
-            _take_over(learned, before, self.__dict__.copy())
-            self.__dict__ = learned
+            learned = own_attributes(draft)
+            _take_over(learned, before, own_attributes(self))
+            replace_attributes(self, learned)
         return self if found is draft else found
 
     return cast(Method, learning)
@@ -79,13 +80,13 @@ def _take_over(learned: dict[str, Any], before: dict[str, Any], now: dict[str, A
 
 def snapshot(model: M) -> M:
     """Return the model as it is now; what other threads learn meanwhile does not change it."""
-    return _with_state(model, model.__dict__.copy())
+    return _with_state(model, own_attributes(model))
 
 
 def _with_state(model: M, state: dict[str, Any]) -> M:
     """Return an object of the class of a model, with these attributes."""
     out = object.__new__(type(model))
-    out.__dict__ = state
+    replace_attributes(out, state)
     return out
 
 

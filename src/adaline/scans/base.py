@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, host, is_device, is_sparse
+from adaline.attributes import give_attributes, own_attributes
 from adaline.block import Block, Shape
 from adaline.errors import InvalidParameter
 from adaline.kernels import native
@@ -317,18 +318,18 @@ class Scan(ABC):
     def copy(self) -> Self:
         """Return an independent copy, which takes rows; these wait meanwhile for the lock, which the caller has."""
         other = type(self).__new__(type(self))
-        vars(other).update(self.__getstate__())
+        give_attributes(other, self.__getstate__())
         marked = float(self.numbers[STATUS])
         status = math.floor(marked)
         self.numbers[STATUS] = status + REPLACED
-        for name, value in list(vars(other).items()):
+        for name, value in own_attributes(other).items():
             if isinstance(value, np.ndarray):
                 setattr(other, name, aligned_copy(value) if name == "root" else value.copy())
         other.numbers[STATUS], self.numbers[STATUS] = status, marked
         return other
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_native": None}
+        return {**own_attributes(self), "_native": None}
 
     def _core(self) -> Any:
         if self._native is None and native is not None:

@@ -57,6 +57,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, copy_at_once
+from adaline.attributes import give_attributes, own_attributes
 from adaline.block import Shape
 from adaline.kernels import native
 from adaline.parameters import ZERO_OR_MORE, OneOf
@@ -186,7 +187,7 @@ class CoordinateRule(Scan):
         Both share their state where there is room; where not, there is room for as many again.
         """
         other = type(self).__new__(type(self))
-        vars(other).update(vars(self))
+        give_attributes(other, own_attributes(self))
         if 1 + columns > self.root.shape[1]:
             status = self.numbers[STATUS]
             self.numbers[STATUS] += REPLACED  # first: a row that comes now waits for the other one

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from adaline import storage
+from adaline.attributes import own_attributes
 from adaline.errors import AdalineError, InvalidParameter, ModelFileError
 from adaline.fitted import AnyModel, rows_of
 from adaline.input.coded import as_coded
@@ -135,7 +136,7 @@ class ServedModel:
             "columns": [_column(one, means.get(one.name)) for one in layout.columns],
             "classes": getattr(model, "classes_", None),
             "rows_seen": self.rows_seen(model),
-            "certificate": None if proof is None else {**vars(proof), "text": str(proof).splitlines()[0]},
+            "certificate": None if proof is None else {**own_attributes(proof), "text": str(proof).splitlines()[0]},
             "probabilities": hasattr(model, "predict_proba"),
             "intervals": "interval" in inspect.signature(model.predict).parameters,
             "learns": self.learns,
@@ -143,8 +144,8 @@ class ServedModel:
             "progressive_error": None,
         }
         if self.learner is not None:
-            out["progressive_error"] = vars(self.learner.progressive)
-            out["scores"] = {name: vars(score) for name, score in self.learner.scores().items()}
+            out["progressive_error"] = own_attributes(self.learner.progressive)
+            out["scores"] = {name: own_attributes(score) for name, score in self.learner.scores().items()}
             out["waiting"] = self.learner.waiting
         return dict(plain(out))
 

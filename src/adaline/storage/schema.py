@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from adaline.attributes import own_attributes
 from adaline.basis import After, Basis, Beside, Fourier, Polynomial, Spline
 from adaline.block import Shape
 from adaline.coding import Coding, Column, Effect, HashedColumn, Learned, Term, TermFactor, WordColumn
@@ -162,7 +163,7 @@ PARTS: dict[type[Any], str] = {
     **{
         cls: ", ".join(
             f"{name}: {'number(., .)' if name == 'good' and not value.size else _SCAN[name]}"
-            for name, value in vars(cls.start(Shape(1, 1))).items()
+            for name, value in own_attributes(cls.start(Shape(1, 1))).items()
             if name != "_native"
         )
         for cls in SCANS.values()
@@ -564,7 +565,7 @@ def _scan(made: Scan, sizes: Sizes) -> None:
         )
         _same(made.good.shape, (0, 0), "weights saved")
         _same(made.features, sizes.setdefault("D", made.features), "columns of a scan")
-    n, given = made.theta.shape[1], vars(made)
+    n, given = made.theta.shape[1], own_attributes(made)
     names = ("variant", "activation", "wide", "eps", "leak", "forget", "loss", "penalty", "l1", "average")
     options: dict[str, Any] = {name: given[name] for name in names if name in given}
     if made.classes:
@@ -718,6 +719,7 @@ def _online_classifier(model: OnlineClassifier, sizes: Sizes) -> None:
 
 
 def _online_logistic(model: OnlineLogistic) -> None:
+    assert model._state is not None
     expected = model._scan_of(model._state, 1)
     scan = model._coordinates
     _hold(isinstance(scan, CoordinateRule), "the scan of the log loss")

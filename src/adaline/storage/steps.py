@@ -35,11 +35,12 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from adaline.attributes import give_attributes
 from adaline.basis import Basis, Custom
 from adaline.construction import check_parameters
 from adaline.errors import InvalidType
 from adaline.fitted import AnyModel
-from adaline.state import attributes_of, give_attributes, without
+from adaline.state import attributes_of, without
 from adaline.storage.pipelines import real_steps
 from adaline.storage.schema import KNOWN, OUTPUT, Misfit, check_model, check_state
 from adaline.systems import CUSTOM
@@ -253,7 +254,7 @@ def _check_columns(pipeline: Pipeline) -> None:
     """Refuse more columns than a file may have, before any are made: many steps need no array for theirs."""
     total = given = 0  # to the steps; to the parts of ColumnTransformers
     for _, step in _all_steps(pipeline, ""):
-        _hold(hasattr(step, "__dict__"), f"a step of type {type(step).__name__} is not supported")
+        _hold(hasattr(step, "get_params"), f"a step of type {type(step).__name__} is not supported")
         columns = 0 if KNOWN.get(type(step).__name__) is type(step) else attributes_of(step).get("n_features_in_", 0)
         _hold(type(columns) is int and columns >= 0, f"{type(step).__name__} is not fitted to a number of columns")
         total += columns

@@ -41,6 +41,7 @@ from numpy.typing import NDArray
 
 from adaline.activations import ACTIVATIONS
 from adaline.arrays import host_values, is_device
+from adaline.attributes import give_attributes, own_attributes
 from adaline.basis import BASES, Basis, Custom
 from adaline.errors import InvalidType
 from adaline.fitted import AnyModel
@@ -49,7 +50,7 @@ from adaline.locks import cached_property
 from adaline.losses import LOSSES, Binomial, Composed, Linked, NegativeBinomial, Tweedie
 from adaline.results import Status
 from adaline.scans import Scan
-from adaline.state import HELD, attributes_of, give_attributes, shown_by
+from adaline.state import HELD, attributes_of, shown_by
 from adaline.storage.pipelines import of_scikit_learn
 from adaline.storage.schema import CLASSES, FIELDS, KNOWN, OPTIONAL, PARTS, STATE, STORED_AS
 from adaline.systems import LogisticRegression, OnlineLogistic
@@ -223,7 +224,7 @@ class _Writer:
         if kind is slice:
             return {"slice": self._each((value.start, value.stop, value.step), path)}
         if of_scikit_learn(kind) and kind is _steps().make_column_selector:
-            return {"selector": self._named(vars(value), path)}
+            return {"selector": self._named(own_attributes(value), path)}
         for tag, known in (*NESTED.items(), *([("step", _steps().STEPS)] if of_scikit_learn(kind) else ())):
             if known.get(kind.__name__) is kind:
                 parts = zip(("parameters", "state"), parts_of(value), strict=True)
@@ -266,7 +267,7 @@ class _Writer:
         if kind in PARTS:
             unknown = [
                 n
-                for n in vars(value)
+                for n in own_attributes(value)
                 if n not in (*fields, "_native") and not isinstance(getattr(kind, n, 0), cached_property)
             ]
             if unknown:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from adaline.arrays import Array, ThetaLike
+from adaline.attributes import own_attributes
 from adaline.block import Block, Shape
 
 
@@ -47,7 +48,7 @@ class Sum(ABC):
         """Take in another sum; `self` becomes the sum over both sets of rows. Some also `subtract` one again."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple(vars(self).values())
+        return type(self), tuple(own_attributes(self).values())
 
 
 class Totals(Sum):

@@ -110,8 +110,7 @@ class KeslerPerceptron(OnlineClassifier):
         return np.arange(float(classes))[:, None]
 
     def _rule_options(self, setup: OnlineSetup) -> dict[str, Any]:
-        assert setup.classes is not None
-        return {"classes": len(setup.classes)}
+        return {"classes": len(setup.labels)}
 
     def _weights(self) -> Array:
         theta = self._scan.theta
@@ -127,5 +126,5 @@ class KeslerPerceptron(OnlineClassifier):
             return run_mixed(source, scan, options, options.mixing, measure_rivals, "LogisticRegression")
         bounded = self.init is None and self.schedule == "constant" and not source.weighted
         result = replace(run_corrections(source, scan, options, before), bounded=bounded)
-        known = type(self).__name__, setup.classes, self.standardize, self.fit_intercept
+        known = type(self).__name__, setup.labels, self.standardize, self.fit_intercept
         return explain_mistakes(source, scan, options, result, *known)

@@ -230,8 +230,7 @@ class OnlineLogistic(OnlineClassifier):
 
     def _scan_of(self, setup: OnlineSetup, columns: int, init: Any = None) -> CoordinateRule:
         """Return the scan of these parameters before its first row."""
-        assert setup.classes is not None
-        k = len(setup.classes)
+        k = len(setup.labels)
         return CoordinateRule.start(
             Shape(columns, 1 if self._coupled(k) or k == 2 else k),
             loss="softmax" if self._coupled(k) else "logistic",

@@ -152,7 +152,7 @@ class Perceptron(OnlineClassifier):
             result = replace(run_corrections(source, scan, options, before), bounded=bounded)
         else:
             result = self._correct_batches(source, scan, options, before)
-        known = type(self).__name__, setup.classes, self.standardize, self.fit_intercept
+        known = type(self).__name__, setup.labels, self.standardize, self.fit_intercept
         return explain_mistakes(source, scan, options, result, *known)
 
     def _correct_batches(self, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult) -> OnlineResult:

@@ -152,10 +152,10 @@ class Pocket(OnlineClassifier):
         status = Status.SOLVED if errors <= options.tol * source.n_rows else Status.NOT_CONVERGED
         proof = scan_certificate(status, errors, "pocket with ratchet", gap=errors)
         if status is not Status.SOLVED:
-            proof = replace(proof, advice=self._advice(source, setup.classes, scan))
+            proof = replace(proof, advice=self._advice(source, setup.labels, scan))
         return OnlineResult(history, proof, pocket=best)
 
-    def _advice(self, source: Source, classes: Labels | None, scan: Scan) -> str:
+    def _advice(self, source: Source, classes: Labels, scan: Scan) -> str:
         """Return what to do about the errors that are left."""
         found = convergence_outlook(source, classes, scan)
         more = "raise epochs" if self.standardize else "set standardize=True, or raise epochs"

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
+from adaline.attributes import give_attributes, own_attributes
 from adaline.solvers.smooth.orthant_newton import least_subgradient
 from adaline.solvers.smooth.proximal_newton import (
     coordinate_descent,
@@ -169,7 +170,8 @@ class GroupCorners(Corners):
     def times(self, share: Any) -> Corners:
         """Return the penalty times a number."""
         out = GroupCorners(self.c * share, self.groups)
-        vars(out).update({name: vars(self)[name] for name in ("_members", "_pairs") if name in vars(self)})
+        known = own_attributes(self)
+        give_attributes(out, {name: known[name] for name in ("_members", "_pairs") if name in known})
         return out
 
     @cached_property

@@ -22,6 +22,7 @@ import numpy as np
 from scipy import linalg
 
 from adaline.arrays import Array
+from adaline.attributes import own_attributes
 from adaline.errors import InvalidData
 from adaline.losses.ordinal import CumulativeLink, Ordinal
 from adaline.penalties import RidgePenalty
@@ -178,4 +179,4 @@ def build_ordinal(
     """Return the problem of a source, in the view of its columns; one pass where their spread is not given."""
     loss = Ordinal(cumulative, np.arange(float(thresholds)))
     known = build_problem(source, loss, 1, True, penalty, spread, sample, lightest, weight)
-    return OrdinalProblem(**vars(known), cumulative=cumulative, thresholds=thresholds, rarest=rarest)
+    return OrdinalProblem(**own_attributes(known), cumulative=cumulative, thresholds=thresholds, rarest=rarest)

@@ -15,6 +15,7 @@ from tempfile import mkdtemp
 from typing import Any, Self
 from uuid import uuid4
 
+from adaline.attributes import drop_attributes
 from adaline.coding import Coding
 from adaline.coding.expressions import lag_of
 from adaline.coding.numerals import MISSING_WORDS, PERCENT, PERCENT_SCALE, Notation
@@ -800,7 +801,7 @@ class Relation:
     def _replace_files(self, copies: list[str]) -> None:
         """Read copies of the files instead of them, by a connection that reads these alone."""
         self.files, self._integrity = copies, None
-        vars(self).pop("connection", None)
+        drop_attributes(self, "connection")
 
     def _check_compressed(self) -> None:
         if compressed := [name for name in self.files if is_compressed(name)]:

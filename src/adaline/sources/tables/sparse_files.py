@@ -24,6 +24,7 @@ import numpy as np
 import scipy
 
 from adaline.arrays import Array, DataLike
+from adaline.attributes import drop_attributes, own_attributes
 from adaline.block import Block, Shape
 from adaline.coding.columns import DEFAULT_WIDTH, check_width
 from adaline.coding.names import NAMED, NumberedNames
@@ -345,8 +346,7 @@ class HeldFileRows(SparseSource, FileRows):
     def _in(self, first: int, count: int, drops: bool) -> Source:
         lines = Lines(self.x.data, self.x.indices + np.int32(self.first), self.x.indptr, np.empty((self.n_rows, 0)))
         out = copy(self)
-        for cached in ("exponent", "n_blocks"):
-            out.__dict__.pop(cached, None)
+        drop_attributes(out, "exponent", "n_blocks")
         out.x, out.first, out.names = _matrix([lines], first, count, drops), first, None
         out.shape = Shape(count, self.shape.targets)
         return out
@@ -378,7 +378,7 @@ class StreamedRows(KnownTargets, FileRows):
 
     def _copy(self) -> Self:
         out = copy(self)
-        out.__dict__.pop("_held", None)
+        drop_attributes(out, "_held")
         return out
 
     def _in(self, first: int, count: int, drops: bool) -> Source:
@@ -467,7 +467,9 @@ def _numbers(found: Any) -> int:
     """Return how many numbers the arrays of a sum hold, or those of its parts."""
     if isinstance(found, list):
         return sum(map(_numbers, found))
-    return found.size if isinstance(found, np.ndarray) else sum(map(_numbers, getattr(found, "__dict__", {}).values()))
+    if isinstance(found, np.ndarray):
+        return found.size
+    return sum(map(_numbers, own_attributes(found).values())) if isinstance(found, Sum) else 0
 
 
 def _unpacked(name: str, path: str) -> str:

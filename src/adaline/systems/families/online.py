@@ -79,6 +79,12 @@ class OnlineSetup(SystemState):
     targets: dict[Any, Any] | None = None
 
     @property
+    def labels(self) -> Labels:
+        """The classes of a classifier."""
+        assert self.classes is not None
+        return self.classes
+
+    @property
     def as_given(self) -> bool:
         """Whether the scan works in the columns of the rows as they are given."""
         return self.standard is None and self.columns.basis is None

@@ -98,8 +98,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         """Return the label of one row: an array (D,), or a dict by column names."""
         state, z = self._still_outputs(x)
         best = int(z[0] > 0) if len(z) == 1 else int(z.argmax())
-        assert state.classes is not None
-        return state.classes[best]
+        return state.labels[best]
 
     @by_blocks
     def decision_function(self, X: RowsLike) -> Array:

@@ -42,7 +42,7 @@ def linear_outputs(x: AnyArray, coef: Array, constant: Any = 0.0) -> Any:
     return np.asarray(x @ coef.T) + host(constant)
 
 
-def finite_outputs(x: AnyArray, coef: Array, constant: Array) -> Array:
+def finite_outputs(x: AnyArray, coef: Array, constant: float | Array) -> Array:
     """Return w.x + w0 of finite rows, (n, K), where these lie; w.x must be finite, w0 of an absent class is not."""
     if is_device(x):
         values: Array = linear_outputs(x, coef)

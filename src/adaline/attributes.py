@@ -1,0 +1,29 @@
+"""The attributes of an object by name, where the names are not known when the code is written.
+
+Copies, pickles, model files and tables of results need this; no other file reads or changes `__dict__`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def own_attributes(made: object) -> dict[str, Any]:
+    """Return the attributes that an object itself has, by name; a copy, as another thread may add to them."""
+    return dict(vars(made))
+
+
+def give_attributes(made: object, attributes: dict[str, Any]) -> None:
+    """Set attributes of an object by name, as they are: no constructor runs, and no check of values."""
+    vars(made).update(attributes)
+
+
+def replace_attributes(made: object, attributes: dict[str, Any]) -> None:
+    """Let an object have these attributes and no others, by one assignment."""
+    made.__dict__ = attributes
+
+
+def drop_attributes(made: object, *names: str) -> None:
+    """Delete attributes of an object where it has them, such as values of cached properties."""
+    for name in names:
+        vars(made).pop(name, None)
