@@ -10,7 +10,7 @@ from typing import Any
 
 def own_attributes(made: object) -> dict[str, Any]:
     """Return the attributes that an object itself has, by name; a copy, as another thread may add to them."""
-    return dict(vars(made))
+    return made.__dict__.copy()
 
 
 def give_attributes(made: object, attributes: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from operator import is_
 from typing import Any, TypeVar
 
 from adaline import peers
+from adaline.attributes import own_attributes
 from adaline.errors import AdalineWarning, UnknownParameter, warn
 from adaline.fitted import AnySystem
 from adaline.parameters import Check
@@ -118,7 +119,7 @@ def check_values(system: AnySystem) -> bool:
     """
     kind: Any = type(system)
     names, defaults = _defaults(kind)
-    values = [getattr(system, name, default) for name, default in zip(names, defaults, strict=True)]
+    values = list(map(own_attributes(system).get, names, defaults))
     changed = not all(map(is_, values, defaults))
     if changed:
         checks = checks_of(kind)

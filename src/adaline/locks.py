@@ -11,7 +11,6 @@ import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet, ref
 
-from adaline.attributes import give_attributes
 from adaline.fitted import AnyModel
 
 T = TypeVar("T")
@@ -66,5 +65,5 @@ class cached_property(functools.cached_property[T]):  # noqa: N801
             if instance is None:
                 return self
             value = self.func(instance)
-            give_attributes(instance, {str(self.attrname): value})
+            object.__setattr__(instance, self.attrname, value)  # of a frozen dataclass too
             return value

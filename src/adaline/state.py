@@ -34,7 +34,8 @@ class FittedState:
 
     def shallow(self) -> dict[str, Any]:
         """Return the fields by name, the values themselves and not copies."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        kind: Any = type(self)
+        return {name: getattr(self, name) for name in _field_names(kind)}
 
 
 class ShownAttribute(Generic[T]):
@@ -114,6 +115,11 @@ def change_state(model: AnyModel, **changed: object) -> None:
 
 
 @cache
+def _field_names(state: type[FittedState]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(state))
+
+
+@cache
 def _learned_by_some(state: type[FittedState]) -> frozenset[str]:
     """Return the names of the fields that some fits learn and others do not."""
     return frozenset(field.name for field in fields(state) if field.default is None)
@@ -124,6 +130,18 @@ def shown_by(cls: type[Any]) -> dict[str, ShownAttribute[Any]]:
     """Return the attributes by which a class of models shows what a fit has learned, by name."""
     found = {name: getattr_static(cls, name) for name in dir(cls)}
     return {name: one for name, one in found.items() if isinstance(one, ShownAttribute)}
+
+
+def shown_fields(model: AnyModel) -> dict[str, Any]:
+    """Return the fields of the state of a fitted model by the names of the attributes that show them."""
+    kind: Any = type(model)
+    return {name: getattr(model._state, field, None) for name, field in _fields_shown_by(kind)}
+
+
+@cache
+def _fields_shown_by(cls: type[Any]) -> list[tuple[str, str]]:
+    kind: Any = cls
+    return [(name, one.field) for name, one in shown_by(kind).items() if isinstance(one, FittedAttribute)]
 
 
 def missing_fields(state: type[FittedState], given: Collection[str]) -> list[str]:

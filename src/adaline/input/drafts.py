@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import wraps
-from itertools import compress
 from operator import is_
 from typing import Any, TypeVar, cast
 
@@ -23,7 +22,7 @@ from adaline.errors import InvalidData, InvalidType, TooLarge
 from adaline.estimator import BaseEstimator
 from adaline.locks import lock_of
 from adaline.results import Status, out_of_range
-from adaline.state import attributes_of
+from adaline.state import attributes_of, shown_fields
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 M = TypeVar("M")
@@ -92,7 +91,7 @@ def _with_state(model: M, state: dict[str, Any]) -> M:
 
 def _judge(model: Any) -> None:
     """Refuse what was learned where it overflows; let the certificate say it of numbers beside that."""
-    attributes = attributes_of(model)
+    attributes = attributes_of(model) if getattr(model, "_state", None) is None else shown_fields(model)
     _refuse_overflow(attributes)
     proof = attributes.get("certificate_")
     if proof is not None and proof.status is Status.SOLVED and _overflows_beside(attributes):
@@ -103,7 +102,7 @@ def _refuse_overflow(attributes: dict[str, Any]) -> None:
     """Raise where numbers that were learned are not finite."""
     for name in REFUSED:
         values = attributes.get(name)
-        if values is None or (name == "intercept_" and "classes_" in attributes):
+        if values is None or (name == "intercept_" and attributes.get("classes_") is not None):
             continue  # that of a class without rows is not finite
         kind = type(values)
         on_device = kind is not np.ndarray and is_device(values)
@@ -115,9 +114,10 @@ def _refuse_overflow(attributes: dict[str, Any]) -> None:
 
 def _overflows_beside(attributes: dict[str, Any]) -> bool:
     """Whether a public number beside what is learned is infinite."""
-    kinds = map(NUMBERS.__contains__, map(type, attributes.values()))
-    public = (name for name in compress(attributes, kinds) if name[-1] == "_" and name not in JUDGED)
-    return any(_infinite(attributes[name]) for name in public)
+    for name, value in attributes.items():
+        if type(value) in NUMBERS and name[-1] == "_" and name not in JUDGED and _infinite(value):
+            return True
+    return False
 
 
 def _infinite(value: Any) -> bool:

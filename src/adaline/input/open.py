@@ -43,7 +43,7 @@ from adaline.errors import InvalidData, InvalidParameter, InvalidType, MissingVa
 from adaline.fitted import AnySystem
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
 from adaline.input.coded import check_intercept, coded, is_coded
-from adaline.input.columns import InputColumns, coding_on, columns_on, first_index, kept_names, names_on
+from adaline.input.columns import InputColumns, coding_on, columns_if_any, columns_on, first_index, kept_names, names_on
 from adaline.input.labels import Labels, category_order, encode_labels, read_labels
 from adaline.lazy import nw
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, is_table
@@ -211,10 +211,13 @@ def read_rows(system: AnySystem, x: AnyArray) -> Any:
     """Return rows X for a fitted system, (n, D), numbers or CSR, floats not copied; frames are coded as in the fit."""
     if is_coded(x):
         return x if is_sparse(x) else np.asarray(x)
-    names, coding = names_on(system), coding_on(system)
-    if names is None and _is_plain(x) and x.shape[1] == columns_on(system).count:
+    columns = columns_if_any(system)
+    plain = _is_plain(x) and columns is not None and columns.names is None and x.shape[1] == columns.count
+    names = names_on(system)
+    if plain and names is None:
         return x
     x, frame = _frame_of(x)
+    coding = coding_on(system)
     if frame is not None and coding is not None:
         return coding.code(frame)
     if frame is not None and names is not None and set(frame.columns) == set(names):

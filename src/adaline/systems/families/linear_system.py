@@ -49,6 +49,7 @@ from adaline.results import (
     Status,
     after_one_go,
     combine_certificates,
+    made,
     without_constants,
 )
 from adaline.solvers.least_squares.choose import is_wide, sums
@@ -200,7 +201,7 @@ class LinearSystem(LinearRegressor):
             state = self._found(rows, self._solve(rows, total), total, meter)
         if source.absorption is not None:
             state = with_effects(state, source)
-        self._state = replace(state, certificate=after_one_go(state.certificate))
+        self._state = of_all_rows(state)
         self._warn_of_dependence(None)
         return self
 
@@ -564,7 +565,7 @@ class LinearSystem(LinearRegressor):
         opened = OpenedRegression(columns=rows.columns, source=source, flat=rows.source.flat, like=like, counted=None)
         self._state = self._found(opened, self._solve(opened, total), total, meter)
         if source is not None:
-            self._state = replace(self._state, certificate=after_one_go(self._state.certificate))
+            self._state = of_all_rows(self._state)
             self._warn_of_dependence(None)
         return self
 
@@ -724,7 +725,8 @@ class LinearSystem(LinearRegressor):
         proof = combine_certificates([fit.solution.certificate for fit in fits])
         absorbed = read is not None and read.absorption is not None
         notes = column_notes(fits[0], rows.columns.coefficient_names, absorbed)
-        return LeastSquaresState(
+        return made(
+            LeastSquaresState,
             **solved.shallow(),
             columns=rows.columns,
             coef=coef,
@@ -738,7 +740,14 @@ class LinearSystem(LinearRegressor):
             counted=rows.counted,
             flat=rows.flat,
             like=rows.like,
+            absorbed=None,
         )
+
+
+def of_all_rows(state: LeastSquaresState) -> LeastSquaresState:
+    """Return what was learned from all rows in one go, which the certificate need not advise."""
+    proof = after_one_go(state.certificate)
+    return state if proof is state.certificate else replace(state, certificate=proof)
 
 
 def with_effects(state: LeastSquaresState, source: Source) -> LeastSquaresState:
