@@ -13,8 +13,8 @@ from adaline.estimator import available_if
 from adaline.input.blockwise import column_of
 from adaline.input.drafts import snapshot
 
-LEARNING = ("partial_fit", "learn_one", "predict_one", "merge", "forget", "filter", "reset", "get_params", "set_params")
-"""Public methods, beside those called fit..., that change a model or choose themselves what they see of it."""
+LEARNING = ("partial_fit", "learn_one", "predict_one", "merge", "forget", "filter", "reset", "get_params")
+"""Public methods that change a model, or choose what they see of it, beside those called fit... and set_..."""
 
 
 OF_ROWS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "score_samples")
@@ -30,7 +30,12 @@ def read_snapshots(system: type[Any]) -> None:
         found = getattr_static(system, name)
         check = getattr(found, "check", None)  # of a method that is there for some settings only
         reads = found.fget if isinstance(found, property) else found if check is None else found.fn
-        if name.startswith(("_", "fit")) or name in LEARNING or not isfunction(reads) or hasattr(reads, "on_snapshot"):
+        if (
+            name.startswith(("_", "fit", "set_"))
+            or name in LEARNING
+            or not isfunction(reads)
+            or hasattr(reads, "on_snapshot")
+        ):
             continue
         if reads.__module__.partition(".")[0] == "adaline":
             wrap = (
