@@ -18,6 +18,7 @@ from adaline.fitted import AnyModel
 
 T = TypeVar("T")
 M = TypeVar("M")
+S = TypeVar("S", bound="FittedState")
 
 MISSING: Final = object()
 HELD = ("_state", "_columns")
@@ -144,9 +145,26 @@ def _fields_shown_by(cls: type[Any]) -> list[tuple[str, str]]:
     return [(name, one.field) for name, one in shown_by(kind).items() if isinstance(one, FittedAttribute)]
 
 
-def missing_fields(state: type[FittedState], given: Collection[str]) -> list[str]:
-    """Return the fields that every fit learns and that are not among those given."""
-    return [field.name for field in fields(state) if field.name not in given and field.default is not None]
+def state_among(model: AnyModel, state: type[S], attributes: dict[str, Any], **known: object) -> S:
+    """Take the attributes that show a state out of others, and return the state; refuse one that is not whole.
+
+    `known` : fields that attributes do not show one by one.
+    """
+    kind: Any = type(model)
+    shown = dict(_fields_shown_by(kind))
+    learned = {field: attributes.pop(name) for name, field in shown.items() if name in attributes}
+    given = {**known, **learned}
+    lacking = [field.name for field in fields(state) if field.name not in given and field.default is not None]
+    if lacking:
+        names = ", ".join(name for name, field in shown.items() if field in lacking)
+        raise ValueError(f"{kind.__name__} lacks {names}")
+    return state(**given)
+
+
+def absent_from(model: AnyModel) -> set[str]:
+    """Return the names by which the class of a model shows what this one has not learned."""
+    kind: Any = type(model)
+    return {name for name, one in shown_by(kind).items() if one.read(model) is MISSING}
 
 
 def attributes_of(model: object) -> dict[str, Any]:

@@ -9,10 +9,11 @@ concatenates columns, `a @ b` is a of b.
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import isfunction
 from types import MethodType
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from adaline.errors import InvalidData, InvalidType
 from adaline.estimator import BaseEstimator, TransformerMixin, clone
 from adaline.fitted import check_is_fitted
 from adaline.parameters import NONE, AnyOf, Instance, ListOf
+from adaline.state import FittedAttribute, FittedState, absent_from, attributes_of, shown_by, state_among
 
 
 class Basis(TransformerMixin, BaseEstimator):
@@ -40,6 +42,9 @@ class Basis(TransformerMixin, BaseEstimator):
     n_features_in_: int
     foreign: bool = False
     """Whether `of` is code of a user, in part."""
+    learned_as: ClassVar[type[FittedState] | None] = None
+    """What `learn` finds; None where that is D alone, or what a basis of a user sets as attributes of its own."""
+    _state: FittedState | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Let what a basis of a user returns be checked."""
@@ -73,7 +78,7 @@ class Basis(TransformerMixin, BaseEstimator):
         return np.array(self.names([str(name) for name in given]), dtype=object)
 
     def learn(self, x: Array) -> None:
-        """Learn from rows x (n, D); most bases need only D."""
+        """Learn from rows x (n, D), and keep a state; most bases need only D."""
         self.n_features_in_ = x.shape[1]
 
     @abstractmethod
@@ -99,7 +104,7 @@ class Basis(TransformerMixin, BaseEstimator):
 
     def same(self, other: Any) -> bool:
         """Whether another basis has the same arguments and has learned the same."""
-        return type(self) is type(other) and _equal(own_attributes(self), own_attributes(other))
+        return type(self) is type(other) and _equal(attributes_of(self), attributes_of(other))
 
     def asked_like(self, other: Any) -> bool:
         """Whether another basis has the same arguments."""
@@ -128,6 +133,18 @@ class Basis(TransformerMixin, BaseEstimator):
         framed(X)  # scikit-learn refuses two columns of one name only in its newest versions
         return validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=reset)
 
+    def __dir__(self) -> list[str]:
+        absent = absent_from(self)
+        return [name for name in super().__dir__() if name not in absent]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over attributes by name: those of a pickle, or of a model file, which names what is shown."""
+        own: dict[str, Any] = dict(state)
+        kind: Any = type(self)
+        if self.learned_as is not None and not own.keys().isdisjoint(shown_by(kind)):
+            own["_state"] = state_among(self, self.learned_as, own)
+        super().__setstate__(own)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -135,6 +152,13 @@ class Basis(TransformerMixin, BaseEstimator):
 
 
 ONE = Instance(Basis, "a basis")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BesideState(FittedState):
+    """The bases of a `Beside`, learned from the same rows."""
+
+    bases: list[Basis]
 
 
 @configured
@@ -156,6 +180,9 @@ class Beside(Basis):
     """
 
     bases: Annotated[Any, ListOf(ONE, "a list of bases")]
+
+    learned_as = BesideState
+    bases_ = FittedAttribute[list[Basis]]()
 
     def __init__(self, bases: Any) -> None:
         self.bases = bases
@@ -180,7 +207,7 @@ class Beside(Basis):
     def learn(self, x: Array) -> None:
         """Fit each basis to the rows."""
         super().learn(x)
-        self.bases_ = [clone(one).fit(x) for one in self.bases]
+        self._state = BesideState(bases=[clone(one).fit(x) for one in self.bases])
 
     def of(self, x: Array) -> Array:
         return np.concatenate([one.of(x) for one in self.bases_], axis=1)
@@ -208,6 +235,14 @@ class Beside(Basis):
         return list(self.bases) if good else []
 
 
+@dataclass(frozen=True, kw_only=True)
+class AfterState(FittedState):
+    """The bases of an `After`: `outer` is learned from the columns of `inner`."""
+
+    inner: Basis
+    outer: Basis
+
+
 @configured
 class After(Basis):
     """One basis of the columns of another, `outer @ inner`.
@@ -227,6 +262,10 @@ class After(Basis):
     outer: Annotated[Any, ONE]
     inner: Annotated[Any, ONE]
 
+    learned_as = AfterState
+    inner_ = FittedAttribute[Basis]()
+    outer_ = FittedAttribute[Basis]()
+
     def __init__(self, outer: Any, inner: Any) -> None:
         self.outer = outer
         self.inner = inner
@@ -234,8 +273,8 @@ class After(Basis):
     def learn(self, x: Array) -> None:
         """Fit the inner basis to the rows, the outer one to the columns of the inner."""
         super().learn(x)
-        self.inner_ = clone(self.inner).fit(x)
-        self.outer_ = clone(self.outer).fit(self.inner_.of(x))
+        inner: Basis = clone(self.inner).fit(x)
+        self._state = AfterState(inner=inner, outer=clone(self.outer).fit(inner.of(x)))
 
     def of(self, x: Array) -> Array:
         return np.asarray(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,6 +13,14 @@ from adaline.basis.base import Basis, checked_columns
 from adaline.construction import configured
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.parameters import NONE, AnyOf, Function, Instance, ListOf
+from adaline.state import FittedAttribute, FittedState
+
+
+@dataclass(frozen=True, kw_only=True)
+class CustomState(FittedState):
+    """The number of columns of phi."""
+
+    columns: int
 
 
 @configured
@@ -41,6 +50,9 @@ class Custom(Basis):
     function: Annotated[Any, Function()]
     names_out: Annotated[Any, AnyOf(NONE, ListOf(Instance(str, "a text"), "a list of texts"))]
 
+    learned_as = CustomState
+    columns_ = FittedAttribute[int]()
+
     def __init__(self, function: Any, *, names_out: Sequence[str] | None = None) -> None:
         self.function = function
         self.names_out = names_out
@@ -54,9 +66,10 @@ class Custom(Basis):
         near = 1e-9 * float(np.nanmax(np.abs(alone), initial=0.0))
         if both.shape != alone.shape or not np.allclose(both, alone, rtol=1e-6, atol=near, equal_nan=True):
             raise InvalidData("the basis function gives a row other numbers beside others: it must treat each alone")
-        self.columns_ = both.shape[1]
-        if self.names_out is not None and len(self.names_out) != self.columns_:
-            raise InvalidParameter(f"names_out holds {len(self.names_out)} names for {self.columns_} columns")
+        columns = both.shape[1]
+        if self.names_out is not None and len(self.names_out) != columns:
+            raise InvalidParameter(f"names_out holds {len(self.names_out)} names for {columns} columns")
+        self._state = CustomState(columns=columns)
 
     def of(self, x: Array) -> Array:
         out = self._values(x)

@@ -12,8 +12,24 @@ from adaline.basis.base import Basis, column_moments
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
 from adaline.parameters import AUTO, COUNT, FLAG, POSITIVE, SEED, AnyOf, Numbers
+from adaline.state import FittedAttribute, FittedState
 
 PERIOD = AnyOf(AUTO, POSITIVE, Numbers("positive numbers, one a column", (1,), positive=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FourierState(FittedState):
+    """What a Fourier basis has learned.
+
+    Parameters
+    ----------
+    frequency : the first of each column, (D,).
+    directions, phases : (D, M) and (M,), of random ones instead.
+    """
+
+    frequency: Array | None = None
+    directions: Array | None = None
+    phases: Array | None = None
 
 
 @configured
@@ -51,6 +67,11 @@ class Fourier(Basis):
     random: Annotated[bool, FLAG] = False
     random_state: Annotated[Any, SEED] = 0
 
+    learned_as = FourierState
+    frequency_ = FittedAttribute[Array]()
+    directions_ = FittedAttribute[Array]()
+    phases_ = FittedAttribute[Array]()
+
     def learn(self, x: Array) -> None:
         """Find the frequencies of the columns, or draw random directions in units of the columns."""
         super().learn(x)
@@ -59,7 +80,7 @@ class Fourier(Basis):
             period = np.asarray(2 * np.pi if isinstance(self.period, str) else self.period, dtype=float)
             if period.ndim and period.shape != (d,):
                 raise InvalidParameter(f"period must be a number or {d} of them, one a column, got {self.period!r}")
-            self.frequency_ = np.broadcast_to(2 * np.pi / period, (d,)).copy()
+            self._state = FourierState(frequency=np.broadcast_to(2 * np.pi / period, (d,)).copy())
             return
         from sklearn.utils import check_random_state  # slow to import
 
@@ -67,8 +88,8 @@ class Fourier(Basis):
         mean, spread = column_moments(x)
         width = np.sqrt(d) if isinstance(self.period, str) else float(self.period)
         directions = draw.normal(size=(d, m)) / width
-        self.directions_ = directions / np.where(spread > 0, spread, 1.0)[:, None]
-        self.phases_ = draw.uniform(0, 2 * np.pi, m) - mean @ self.directions_
+        directions /= np.where(spread > 0, spread, 1.0)[:, None]
+        self._state = FourierState(directions=directions, phases=draw.uniform(0, 2 * np.pi, m) - mean @ directions)
 
     def of(self, x: Array) -> Array:
         """Return the sines and cosines."""

@@ -17,9 +17,24 @@ from adaline.basis.base import Basis
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
 from adaline.parameters import COUNT, FLAG, AnyOf, ListOf
+from adaline.state import FittedAttribute, FittedState
 from adaline.values import Blocks, exact_mean, exact_sum, reduce_blocks
 
 MOST_TERMS = 10**5
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolynomialState(FittedState):
+    """What a polynomial basis has learned.
+
+    Parameters
+    ----------
+    terms : of each product the indices of its columns.
+    recurrence : (D, degree, 3), of orthogonal polynomials, see `recurrence`.
+    """
+
+    terms: list[tuple[int, ...]]
+    recurrence: Array | None = None
 
 
 @configured
@@ -60,6 +75,10 @@ class Polynomial(Basis):
     interaction_only: Annotated[bool, FLAG] = False
     orthogonal: Annotated[bool, FLAG] = False
 
+    learned_as = PolynomialState
+    terms_ = FittedAttribute[list[tuple[int, ...]]]()
+    recurrence_ = FittedAttribute[Array]()
+
     def learn(self, x: Array) -> None:
         """List the products, and with `orthogonal` find the recurrences."""
         super().learn(x)
@@ -69,15 +88,17 @@ class Polynomial(Basis):
                 f"{len(columns)} columns have more than {MOST_TERMS:,} terms of degree {self.degree}"
             )
         products = combinations if self.interaction_only else combinations_with_replacement
-        self.terms_ = [
+        terms = [
             term
             for p in range(lowest, degree + 1)
             for term in (products(columns, p) if self.interactions else ((j,) * p for j in columns))
         ]
-        if not self.terms_:
+        if not terms:
             raise InvalidParameter(f"{len(columns)} columns have no products of degree {self.degree} without powers")
+        steps = None
         if self.orthogonal:
-            self.recurrence_ = np.stack([recurrence(partial(list, [column]), degree) for column in x.T])
+            steps = np.stack([recurrence(partial(list, [column]), degree) for column in x.T])
+        self._state = PolynomialState(terms=terms, recurrence=steps)
 
     def of(self, x: Array) -> Array:
         powers = self._powers(np.asfortranarray(x))

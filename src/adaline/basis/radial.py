@@ -13,9 +13,26 @@ from adaline.basis.base import Basis, column_moments
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
 from adaline.parameters import AUTO, COUNT, POSITIVE, SEED, AnyOf, Numbers, UsedWith, one_of
+from adaline.state import FittedAttribute, FittedState
 from adaline.wording import counted
 
 CentreRule = Literal["k-means", "random"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RadialState(FittedState):
+    """What a radial basis has learned.
+
+    Parameters
+    ----------
+    middle, unit : mean and standard deviation of each column, (D,); 1 instead of a deviation of zero.
+    centres, width : (M, D), and the width of the bumps, both in these units.
+    """
+
+    middle: Array
+    unit: Array
+    centres: Array
+    width: float
 
 
 @configured
@@ -54,20 +71,27 @@ class Radial(Basis):
     width: Annotated[float | Literal["auto"], AnyOf(AUTO, POSITIVE)] = "auto"
     random_state: Annotated[Any, SEED] = 0
 
+    learned_as = RadialState
+    middle_ = FittedAttribute[Array]()
+    unit_ = FittedAttribute[Array]()
+    centres_ = FittedAttribute[Array]()
+    width_ = FittedAttribute[float]()
+
     def learn(self, x: Array) -> None:
         """Find the centres and the width."""
         super().learn(x)
-        self.middle_, spread = column_moments(x)
-        self.unit_ = np.where(spread > 0, spread, 1.0)
-        rows = (x - self.middle_) / self.unit_
+        middle, spread = column_moments(x)
+        unit = np.where(spread > 0, spread, 1.0)
+        rows = (x - middle) / unit
         if not isinstance(self.centres, Integral):
             given = np.atleast_2d(np.asarray(self.centres, dtype=np.float64))
             if given.shape[1] != x.shape[1]:
                 raise InvalidParameter(f"centres have {counted(given.shape[1], 'column')}, X has {x.shape[1]}")
-            self.centres_ = (given - self.middle_) / self.unit_
+            centres = (given - middle) / unit
         else:
-            self.centres_ = self._find_centres(np.unique(rows, axis=0))
-        self.width_ = float(self.width) if not isinstance(self.width, str) else _typical_distance(self.centres_)
+            centres = self._find_centres(np.unique(rows, axis=0))
+        width = float(self.width) if not isinstance(self.width, str) else _typical_distance(centres)
+        self._state = RadialState(middle=middle, unit=unit, centres=centres, width=width)
 
     def of(self, x: Array) -> Array:
         """Return the bumps."""

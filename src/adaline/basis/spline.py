@@ -14,10 +14,18 @@ from adaline.basis.base import Basis
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
 from adaline.parameters import COUNT, FLAG, AnyOf, Numbers, UsedWith, one_of
+from adaline.state import FittedAttribute, FittedState
 
 MOST_COLUMNS = 1000  # of a spline
 KnotRule = Literal["quantile", "uniform"]
 PLACED = one_of(KnotRule)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplineState(FittedState):
+    """The knots of each column, those at the ends of its range included."""
+
+    knots: list[tuple[float, ...]]
 
 
 @configured
@@ -62,10 +70,13 @@ class Spline(Basis):
     knots: Annotated[KnotRule | Any, AnyOf(PLACED, Numbers("inner knots", (1,)))] = "quantile"
     natural: Annotated[bool, FLAG] = False
 
+    learned_as = SplineState
+    knots_ = FittedAttribute[list[tuple[float, ...]]]()
+
     def learn(self, x: Array) -> None:
         """Find the knots of each column, those at the ends of its range included."""
         super().learn(x)
-        self.knots_ = [self._knots(column) for column in x.T]
+        self._state = SplineState(knots=[self._knots(column) for column in x.T])
 
     def of(self, x: Array) -> Array:
         return np.concatenate([self._columns(column, knots) for column, knots in zip(x.T, self.knots_, strict=True)], 1)

@@ -21,7 +21,7 @@ from adaline.estimator import BaseEstimator
 from adaline.fitted import AnySystem
 from adaline.sources import Source
 from adaline.sources.expanded import expanded
-from adaline.state import MISSING, FittedAttribute, FittedState, ShownAttribute, change_state, missing_fields, shown_by
+from adaline.state import MISSING, FittedState, ShownAttribute, absent_from, change_state, state_among
 
 T = TypeVar("T")
 
@@ -133,8 +133,7 @@ class System(BaseEstimator):
         return columns_if_any(self) is not None
 
     def __dir__(self) -> list[str]:
-        kind: Any = type(self)
-        absent = {name for name, one in shown_by(kind).items() if one.read(self) is MISSING}
+        absent = absent_from(self)
         return [name for name in super().__dir__() if name not in absent]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -144,13 +143,7 @@ class System(BaseEstimator):
         if columns is not None and self.learns is None:
             own["_columns"] = columns
         elif columns is not None and self.learns is not None:
-            kind: Any = type(self)
-            shown = {name: one.field for name, one in shown_by(kind).items() if isinstance(one, FittedAttribute)}
-            learned = {field: own.pop(name) for name, field in shown.items() if name in own}
-            if lacking := missing_fields(self.learns, {"columns", *learned}):
-                names = ", ".join(name for name, field in shown.items() if field in lacking)
-                raise ValueError(f"{type(self).__name__} lacks {names}")
-            own["_state"] = self.learns(columns=columns, **learned)
+            own["_state"] = state_among(self, self.learns, own, columns=columns)
         super().__setstate__(own)
 
 
