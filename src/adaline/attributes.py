@@ -18,11 +18,6 @@ def give_attributes(made: object, attributes: dict[str, Any]) -> None:
     vars(made).update(attributes)
 
 
-def replace_attributes(made: object, attributes: dict[str, Any]) -> None:
-    """Let an object have these attributes and no others, by one assignment."""
-    made.__dict__ = attributes
-
-
 def drop_attributes(made: object, *names: str) -> None:
     """Delete attributes of an object where it has them, such as values of cached properties."""
     for name in names:

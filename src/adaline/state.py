@@ -21,7 +21,7 @@ M = TypeVar("M")
 S = TypeVar("S", bound="FittedState")
 
 MISSING: Final = object()
-HELD = ("_state", "_columns")
+HELD = "_state"
 """Where a model keeps what its attributes show."""
 
 
@@ -173,8 +173,7 @@ def attributes_of(model: object) -> dict[str, Any]:
     A copy of the dictionary is read, as another thread may add to the model.
     """
     own = own_attributes(model)
-    held = [own.pop(name, None) for name in HELD]
-    if held != [None, None]:
+    if own.pop(HELD, None) is not None:
         kind: Any = type(model)
         shown = ((name, one.read(model)) for name, one in shown_by(kind).items())
         own.update((name, value) for name, value in shown if value is not MISSING)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from adaline import KMeans, LinearRegression, LogisticRegression, basis
-from adaline.input.columns import InputColumns, columns_on, set_columns
+from adaline.input.columns import InputColumns, System, SystemState, columns_on
 from adaline.input.open import open_labelled, open_rows, open_unlabelled, read_rows
 from adaline.state import attributes_of
 
@@ -43,15 +43,15 @@ def test_opening_rows_returns_the_columns_and_leaves_the_system_alone(cls: Any, 
     assert (columns.count, columns.names) == (wanted.count, wanted.names)
     assert (columns.coding is not None) == (given == "categories")
     assert (columns.width, len(columns.coefficient_names())) == ((2, 2) if phi is None else (5, 5))
-    set_columns(system, columns)
-    assert columns_on(system) == columns
-    assert read_rows(system, x).shape == (6, 2)
+    fitted = System()
+    fitted._state = SystemState(columns=columns)
+    assert columns_on(fitted) == columns
+    assert read_rows(fitted, x).shape == (6, 2)
 
 
-def test_what_the_new_columns_do_not_have_is_removed() -> None:
-    model = LinearRegression(basis=basis.Polynomial(degree=2))
-    set_columns(model, opened(model, FRAME))
+def test_what_the_new_columns_do_not_have_is_absent() -> None:
+    model = LinearRegression(basis=basis.Polynomial(degree=2)).fit(FRAME, Y)
     assert {"feature_names_in_", "coding_", "basis_"} <= attributes_of(model).keys()
-    set_columns(model, InputColumns(3))
+    model.set_params(basis=None).fit(X, Y)
     assert not {"feature_names_in_", "coding_", "basis_"} & attributes_of(model).keys()
-    assert columns_on(model) == InputColumns(3)
+    assert columns_on(model) == InputColumns(2)

@@ -1,6 +1,6 @@
 """The columns of a system's input, as a record: how many, their names, their coding, and the basis over them.
 
-What opens rows (`input.open`) returns this record beside the source; `set_columns` puts it on a system.
+What opens rows (`input.open`) returns this record beside the source; it is part of the state that a system learns.
 """
 
 from __future__ import annotations
@@ -120,7 +120,6 @@ class System(BaseEstimator):
 
     learns: ClassVar[type[SystemState] | None] = None
     _state: SystemState | None = None
-    _columns: InputColumns | None = None  # of a family that keeps what it learns in attributes of its own
     n_features_in_ = ColumnAttribute[int](lambda columns: columns.count)
     feature_names_in_ = ColumnAttribute[NDArray[np.object_]](lambda columns: columns.shown_names())
     coding_ = ColumnAttribute[Coding](lambda columns: columns.coding)
@@ -140,9 +139,7 @@ class System(BaseEstimator):
         """Take over attributes by name: those of a pickle, or of a model file, which names what is shown."""
         own = dict(state)
         columns = _columns_among(own)
-        if columns is not None and self.learns is None:
-            own["_columns"] = columns
-        elif columns is not None and self.learns is not None:
+        if columns is not None and self.learns is not None:
             own["_state"] = state_among(self, self.learns, own, columns=columns)
         super().__setstate__(own)
 
@@ -159,9 +156,8 @@ def _columns_among(attributes: dict[str, Any]) -> InputColumns | None:
 
 def columns_if_any(system: AnySystem) -> InputColumns | None:
     """Return the columns that a fit found; None before."""
-    if not isinstance(system, System):
-        return None
-    return system._columns if system._state is None else system._state.columns
+    state = system._state if isinstance(system, System) else None
+    return None if state is None else state.columns
 
 
 def columns_on(system: AnySystem) -> InputColumns:
@@ -193,17 +189,9 @@ def coding_on(system: AnySystem) -> Coding | None:
     return None if columns is None else columns.coding
 
 
-def set_columns(system: AnySystem, columns: InputColumns) -> None:
-    """Put a record of columns on a system, in the place of an earlier one."""
-    if system._state is None:
-        system._columns = columns
-    else:
-        change_state(system, columns=columns)
-
-
 def set_coding(system: AnySystem, coding: Coding) -> None:
     """Let a fitted system code the columns of tables and frames in another way."""
-    set_columns(system, columns_on(system)._replace(coding=coding))
+    change_state(system, columns=columns_on(system)._replace(coding=coding))
 
 
 def check_same_columns(one: Any, other: Any) -> None:

@@ -1,9 +1,10 @@
 """One thread at a time changes a model, and all of it at once: what learns works on a draft, what reads on a snapshot.
 
-A learning method works on a draft, a new object with the attributes of the model, while it holds the lock of the model;
-at its end the attributes of the draft become those of the model by one assignment. Where it raises, the model is as it
-was. A reading method takes the attributes once, at its beginning, and no lock: it sees the model before or after, and
-need not wait. Only `learn_one` changes what it finds in place, by calls that no other thread can come between.
+A learning method works on a draft, a new object with the parameters and the state of the model, while it holds the
+lock of the model; at its end the model takes over the state of the draft, by one assignment. Where it raises, the model
+is as it was. A reading method takes parameters and state once, at its beginning, and no lock: it sees the model before
+or after, and need not wait. Only `learn_one` changes what it finds in place, by calls that no other thread can come
+between.
 """
 
 from __future__ import annotations
@@ -11,18 +12,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import wraps
-from operator import is_
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from adaline.arrays import all_finite, is_device
-from adaline.attributes import own_attributes, replace_attributes
+from adaline.attributes import give_attributes, own_attributes
 from adaline.errors import InvalidData, InvalidType, TooLarge
 from adaline.estimator import BaseEstimator
 from adaline.locks import lock_of
 from adaline.results import Status, out_of_range
-from adaline.state import attributes_of, shown_fields
+from adaline.state import shown_fields
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 M = TypeVar("M")
@@ -37,7 +37,7 @@ NUMBERS = frozenset((float, np.ndarray, list, dict))
 
 
 def transaction(method: Method) -> Method:
-    """Let a learning method work on a draft, alone; it may replace attributes, not change them.
+    """Let a learning method work on a draft, alone; it may replace the state, and change nothing else.
 
     What overflows or vanishes on the way is no matter for a warning of NumPy: sums and certificates judge it, and
     weights that are not finite are refused; where other numbers overflow, the certificate says so.
@@ -50,8 +50,7 @@ def transaction(method: Method) -> Method:
             called = f"{method.__name__}(X, y)"
             raise InvalidType(f"call {method.__name__} on a model, not on its class: LinearRegression().{called}")
         with lock_of(self):
-            before = own_attributes(self)
-            draft = _with_state(self, dict(before))
+            draft = snapshot(self)
             try:
                 found = quietly(draft, *args, **kwargs)
             except TooLarge:
@@ -60,38 +59,24 @@ def transaction(method: Method) -> Method:
                 what = str(error) or "an allocation failed"
                 raise TooLarge(f"{type(self).__name__}: {what}. Use fewer columns, or fewer classes.") from None
             _judge(draft)
-            learned = own_attributes(draft)
-            _take_over(learned, before, own_attributes(self))
-            replace_attributes(self, learned)
+            self._state = draft._state
         return self if found is draft else found
 
     return cast(Method, learning)
 
 
-def _take_over(learned: dict[str, Any], before: dict[str, Any], now: dict[str, Any]) -> None:
-    """Take over into `learned` what others have set on the model meanwhile, and the method has not."""
-    if list(now) == list(before) and all(map(is_, now.values(), before.values())):
-        return
-    for name, value in now.items():
-        if value is not (old := before.get(name)) and learned.get(name) is old:
-            learned[name] = value
-
-
 def snapshot(model: M) -> M:
     """Return the model as it is now; what other threads learn meanwhile does not change it."""
-    return _with_state(model, own_attributes(model))
-
-
-def _with_state(model: M, state: dict[str, Any]) -> M:
-    """Return an object of the class of a model, with these attributes."""
     out = object.__new__(type(model))
-    replace_attributes(out, state)
+    give_attributes(out, own_attributes(model))
     return out
 
 
 def _judge(model: Any) -> None:
     """Refuse what was learned where it overflows; let the certificate say it of numbers beside that."""
-    attributes = attributes_of(model) if getattr(model, "_state", None) is None else shown_fields(model)
+    if model._state is None:
+        return
+    attributes = shown_fields(model)
     _refuse_overflow(attributes)
     proof = attributes.get("certificate_")
     if proof is not None and proof.status is Status.SOLVED and _overflows_beside(attributes):

@@ -45,7 +45,7 @@ from adaline.fits.separation import Separation
 from adaline.fitted import AnyModel
 from adaline.inference.robust import RobustFit, StandardErrors
 from adaline.inference.sample import Counted
-from adaline.input.columns import columns_on, set_columns
+from adaline.input.columns import columns_on
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
 from adaline.scans import SCANS, AdaptiveRule, CoordinateRule, Scan, Schedule
@@ -57,7 +57,7 @@ from adaline.solvers.least_squares.fit import Fit
 from adaline.solvers.smooth.likelihood import FamilyFit, LikelihoodFit
 from adaline.sources.absorbed import Absorption
 from adaline.sources.standardized import Standard
-from adaline.state import attributes_of
+from adaline.state import attributes_of, change_state
 from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS, UNSUPERVISED
 from adaline.systems.families.adaptation import VARIANTS, Adaptation
@@ -300,9 +300,8 @@ def check_model(model: AnyModel) -> None:
     if not sizes["F"]:  # a constant alone, which no array can be given to
         return
     trial = copy.copy(model)
-    set_columns(trial, columns_on(model)._replace(names=None, coding=None))  # the row has no names, levels or offset
-    for name in {"_names", "_with_offset"} & attributes_of(model).keys():
-        setattr(trial, name, None)
+    blank = dict.fromkeys({"names", "with_offset"} & model._state.shallow().keys())  # the row has none, and no levels
+    change_state(trial, columns=columns_on(model)._replace(names=None, coding=None), **blank)
     bounded = isinstance(trial, GeneralizedLinear) and trial._loss().linked is not None  # the row may have no mean
     with np.errstate(all="ignore"):
         (trial._outputs if bounded else trial.predict)(np.zeros((1, sizes["F"])))

@@ -160,7 +160,7 @@ def system_of(cls: type[Any], parameters: dict[str, Any], state: dict[str, Any])
     state = {known.get(name, name): value for name, value in state.items()}
     kind: Any = cls
     own = shown_by(kind)
-    if not all(name.isidentifier() and name not in HELD and (name in own or not hasattr(cls, name)) for name in state):
+    if not all(name.isidentifier() and name != HELD and (name in own or not hasattr(cls, name)) for name in state):
         raise ValueError("its state names what fit does not set")
     if not isinstance(state.get("basis_"), Basis | None):
         raise ValueError("its basis is none")
