@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import pyarrow
 import pytest
-from sklearn.base import RegressorMixin
 
 import adaline
 from adaline import KMeans, LinearRegression, LogisticRegression, RobustRegression, open_table
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
+from adaline.estimator import RegressorMixin
 from adaline.input import first_pass
 from adaline.solvers.clusters import starts
 from adaline.solvers.smooth import choose, problem

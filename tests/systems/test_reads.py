@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import RegressorMixin
 
 from adaline import (
     LMS,
@@ -28,6 +27,7 @@ from adaline import (
 )
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData, MissingValues
+from adaline.estimator import RegressorMixin
 from adaline.solvers.smooth import choose
 from adaline.sources.tables import source as table_module
 from adaline.sources.tables.relation import Relation
