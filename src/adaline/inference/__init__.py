@@ -13,6 +13,10 @@ scores of rows from its loss. `effects` sees a model as a function from the desi
 - **Rows again.** A model keeps sums, so that robust errors and influence ask for the rows. They are recognised by their
   weight (number, for precisions) and by their residual sum of squares to 1e-6: the same rows in another order are
   accepted, other rows refused.
+- **One reading for all questions.** `with_errors` (`view.py`) reads the rows and returns a view, whose `summary`,
+  `test`, `effects` and `predict` share the covariance; the methods of a model make a view and ask it one question. A
+  system has `_judge`, which returns its fits with the errors, and `_summarise`, `_test`, `_mean_model` and `_interval`,
+  which take these.
 - **Which distribution.** Robust z and p are normal, F has N - p (clusters: G - 1) denominator degrees of freedom:
   statsmodels' defaults, so that results can be compared; the table's head says t or z. The small-sample factor of
   clusters is G/(G - 1) (N - 1)/(N - p).

@@ -19,8 +19,8 @@ import numpy as np
 import scipy
 
 from adaline.arrays import Array
-from adaline.errors import SumsMissing
-from adaline.inference.covariance import CLASSICAL, Covariance, ErrorOptions
+from adaline.errors import InvalidParameter, SumsMissing
+from adaline.inference.covariance import CLASSICAL, Covariance, ErrorOptions, JudgedRegression, lengths
 from adaline.inference.sample import Sample
 from adaline.results import made
 from adaline.solvers.least_squares.fit import Fit
@@ -183,20 +183,35 @@ def leverages(fit: Fit, x: Array) -> Array:
     return np.where(fit.factor.undetermined(rows) > OUTSIDE, np.inf, found)
 
 
-def half_widths(fits: Sequence[Fit], x: Array, prediction: bool, level: float, sample: Sample) -> Array:
+def half_widths(judged: JudgedRegression, x: Array, prediction: bool, level: float) -> Array:
     """Return half the widths of confidence or prediction intervals of all targets at rows x (n, D), (n, K).
 
-    With precision weights, a new observation is one of weight 1.
+    With precision weights, a new observation is one of weight 1. Robust errors have confidence intervals alone.
     """
-    if any(fit.factor is None for fit in fits):
+    if any(fit.factor is None for fit in judged.fits):
         raise SumsMissing("no intervals: the solver for wide data keeps no D x D matrix. Use fewer columns than rows.")
-    out = []
-    for fit, k in by_target(fits):
-        freedom = sample.n - float(fit.trace[k])
+    options, out = judged.options, []
+    if judged.robust is not None:
+        refuse_prediction(prediction, options.errors)
+        rows, reach = np.column_stack([np.ones(len(x)), x]), quantile(judged.freedom, level)
+        for (fit, _), covariance in zip(by_target(judged.fits), judged.robust, strict=True):
+            out.append(reach * np.where(np.isinf(leverages(fit, x)), np.inf, lengths(covariance.along(rows))))
+        return np.column_stack(out)
+    for fit, k in by_target(judged.fits):
+        freedom = judged.sample.n - float(fit.trace[k])
         variance = fit.squares[k] / freedom if freedom > 0.5 else np.nan
         spread = np.sqrt(variance * (leverages(fit, x) + prediction))
-        out.append(quantile(freedom, level) * fit.unit[k] * spread)
+        out.append(quantile(options.freedom(freedom, True), level) * fit.unit[k] * spread)
     return np.column_stack(out)
+
+
+def refuse_prediction(prediction: bool, errors: str, remedy: str = ", or errors='classical'") -> None:
+    """Refuse intervals of new observations under errors that assume no distribution of a row."""
+    if prediction:
+        raise InvalidParameter(
+            f"no interval='prediction' with {errors} errors: they leave the distribution of a single row open. Use "
+            f"interval='confidence'{remedy}"
+        )
 
 
 def by_target(fits: Sequence[Fit]) -> list[tuple[Fit, int]]:

@@ -246,12 +246,55 @@ class ErrorOptions:
 CLASSICAL = ErrorOptions()
 
 
-def covariances(fit: Fit, source: Source | None, sample: Sample, options: ErrorOptions) -> list[Covariance]:
-    """Return the covariance of each target of a fit; robust ones read the rows of `source`."""
+@dataclass(frozen=True)
+class JudgedRegression:
+    """The fits of a regression with the standard errors that judge them: what is known once the rows were read.
+
+    Parameters
+    ----------
+    fits : one of all targets, or one for each.
+    sample : how many observations the rows stand for.
+    options : which standard errors.
+    robust : the covariance of each target, of the model without dependent columns; None of classical errors.
+    """
+
+    fits: Sequence[Fit]
+    sample: Sample
+    options: ErrorOptions = CLASSICAL
+    robust: Sequence[Covariance] | None = None
+
+    def covariances(self) -> Sequence[Covariance]:
+        """Return the covariance of each target, of the model without dependent columns."""
+        if self.robust is not None:
+            return self.robust
+        kept = [fit.without_dependent() for fit in self.fits]
+        return [classical(fit, k, self.sample) for fit in kept for k in range(len(fit.squares))]
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of what judges single coefficients, infinity for the normal distribution."""
+        freedom = self.sample.n - float(self.fits[0].trace[0]) if self.robust is None else self.robust[0].freedom
+        return self.options.freedom(freedom, True)
+
+    def describe(self) -> list[str]:
+        """Return the line that a table says about robust errors; none about classical ones."""
+        return [] if self.robust is None else [self.options.describe(self.sample.n, self.freedom)]
+
+
+def judge_regression(
+    fits: Sequence[Fit], sources: Sequence[Source] | None, sample: Sample, options: ErrorOptions
+) -> JudgedRegression:
+    """Return fits with their standard errors; robust ones read the rows of each fit, classical ones need none."""
+    if sources is None:
+        return JudgedRegression(fits, sample, options)
+    each = zip(fits, sources, strict=True)
+    found = [one for fit, own in each for one in covariances(fit.without_dependent(), own, sample, options)]
+    return JudgedRegression(fits, sample, options, found)
+
+
+def covariances(fit: Fit, source: Source, sample: Sample, options: ErrorOptions) -> list[Covariance]:
+    """Return the robust covariance of each target of a fit, from its rows."""
     targets, errors = len(fit.squares), options.errors
-    if errors == "classical":
-        return [classical(fit, k, sample) for k in range(targets)]
-    assert source is not None
     if any(sample.n - trace <= 0.5 for trace in fit.trace):
         raise InvalidData(
             f"no robust errors: {sample.n:g} observations leave no residuals to {fit.trace[0]:g} parameters"
@@ -477,21 +520,19 @@ def root_of(meat: Array, scale: float) -> Array:
 NEGATIVE = 1e-9  # negative eigenvalue, relative to the largest, that is more than rounding
 
 
-def root_of_difference(meat: Array, scale: float) -> Array:
+def root_of_difference(meat: Array, scale: float, constants: int = 1) -> Array:
     """Return a root (m, m) of scale times a meat that is a difference, so that some eigenvalues may be negative.
 
     These count as zero: of the slopes, and then of the constant, the first coordinate, beside them. The dummies of
-    absorbed effects take all of it out of the groups of either column, but not of those of both.
+    absorbed effects take all of it out of the groups of either column, but not of those of both. Where there are other
+    numbers of constants, eigenvalues are those of all coordinates.
     """
+    if constants != 1:
+        _warn_of_negative(np.linalg.eigvalsh(meat))
+        return root_of(meat, scale)
     root = np.zeros_like(meat)
     slopes = root_of(meat[1:, 1:], scale)
-    values = np.linalg.eigvalsh(meat[1:, 1:])
-    if len(values) and values[0] < -NEGATIVE * np.abs(values).max():
-        warn(
-            "groups of two kinds leave a covariance with negative variances in some directions, which count as zero: "
-            "standard errors may be too small; use groups of one kind, or of more groups",
-            AdalineWarning,
-        )
+    _warn_of_negative(np.linalg.eigvalsh(meat[1:, 1:]))
     lengths_squared = (slopes**2).sum(axis=0)
     across = np.divide(
         scale * meat[0, 1:] @ slopes, lengths_squared, where=lengths_squared > 0, out=np.zeros(len(slopes))
@@ -499,6 +540,16 @@ def root_of_difference(meat: Array, scale: float) -> Array:
     root[0, 1:], root[1:, 1:] = across, slopes
     root[0, 0] = np.sqrt(max(scale * meat[0, 0] - across @ across, 0.0))
     return root
+
+
+def _warn_of_negative(values: NDArray[np.floating[Any]]) -> None:
+    """Warn of eigenvalues, in ascending order, that are negative beyond rounding."""
+    if len(values) and values[0] < -NEGATIVE * np.abs(values).max():
+        warn(
+            "groups of two kinds leave a covariance with negative variances in some directions, which count as zero: "
+            "standard errors may be too small; use groups of one kind, or of more groups",
+            AdalineWarning,
+        )
 
 
 def refuse_full_leverage(source: Source, design: Design, scores: Scores, errors: str) -> None:

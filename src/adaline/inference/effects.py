@@ -31,6 +31,7 @@ from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.fitted import AnyModel, check_is_fitted
 from adaline.inference.classical import judged
+from adaline.inference.sandwich import JudgedLikelihoods
 from adaline.inference.summary import FrameBackend, cell, escaped, frame_of, html_row, html_table, text_table
 from adaline.input.basis import given_columns, rows_through_basis
 from adaline.input.coded import CodedRows, coded, offset_of
@@ -108,10 +109,12 @@ def linked_means(loss: Likelihood) -> MeanFunction:
     return mean
 
 
-def linear_means(theta: Array, roots: Sequence[Array], freedom: float, exact: bool = False) -> MeanModel:
+def linear_means(
+    theta: Array, roots: Sequence[Array], freedom: float, exact: bool = False, described: Sequence[str] = ()
+) -> MeanModel:
     """Return the means of linear machines fitted one by one, from roots (1 + D, M) of their covariances.
 
-    `exact`: whether the fits are exact to rounding, so that roots are NaN.
+    `exact`: whether the fits are exact to rounding, so that roots are NaN; `described`: lines about their errors.
     """
     k = len(theta)
 
@@ -119,13 +122,21 @@ def linear_means(theta: Array, roots: Sequence[Array], freedom: float, exact: bo
         return z, np.broadcast_to(np.eye(k), (len(z), k, k)), np.zeros((len(z), k, k))
 
     notes = (EXACT_EFFECTS,) if exact else ()
-    return MeanModel(theta, _joined(theta, roots), _names(k), mean, freedom, notes=notes)
+    return MeanModel(theta, _joined(theta, roots), _names(k), mean, freedom, notes=(*described, *notes))
 
 
 def likelihood_means(
-    fits: Sequence[LikelihoodFit], mean: MeanFunction, targets: Sequence[Any] = (), log_odds: bool = False
+    fits: Sequence[LikelihoodFit],
+    mean: MeanFunction,
+    targets: Sequence[Any] = (),
+    log_odds: bool = False,
+    judged: JudgedLikelihoods | None = None,
 ) -> MeanModel:
-    """Return the means of a likelihood of K outputs, or of machines fitted one by one; refuse one without errors."""
+    """Return the means of a likelihood of K outputs, or of machines fitted one by one; refuse one without errors.
+
+    Errors are those that the fits are `judged` by, or else classical ones.
+    """
+    fits = fits if judged is None else judged.fits
     roots = [fit.without_dependent().root for fit in fits]
     theta = np.concatenate([fit.without_dependent().solution.theta for fit in fits])
     known = [root for root in roots if root is not None]
@@ -134,8 +145,10 @@ def likelihood_means(
     root = known[0] if len(fits) == 1 else _joined(theta, [one[0] for one in known])
     notes = {PENALISED_EFFECTS: fits[0].penalised, UNBOUNDED_EFFECTS: fits[0].unbounded or fits[0].at_border}
     return MeanModel(
-        *(theta, root, tuple(map(str, targets)) or _names(len(fits)), mean, fits[0].freedom, log_odds),
-        tuple(note for note, holds in notes.items() if holds),
+        *(theta, root, tuple(map(str, targets)) or _names(len(fits)), mean),
+        fits[0].freedom if judged is None else judged.freedom,
+        log_odds,
+        (*(() if judged is None else judged.describe()), *(note for note, holds in notes.items() if holds)),
     )
 
 
@@ -265,16 +278,31 @@ def effects(
     ----------
     T. Leeper, margins (2021); statsmodels' get_margeff. G. W. Oehlert, American Statistician 46 (1992), 27-29.
     """
-    one_of(EffectsAt).check("at", at)
-    LEVEL.check("level", level)
-    FLAG.check("pairwise", pairwise)
     if not hasattr(model, "_mean_model"):
         raise InvalidParameter(
             f"effects needs a model whose mean and standard errors are known; got {type(model).__name__}: use "
             "LinearRegression, RobustRegression, LogisticRegression, GeneralizedLinear or OrdinalRegression"
         )
     check_is_fitted(model)
-    known: MeanModel = model._mean_model()
+    return effects_with(model._mean_model(), model, X, at, columns, level, sample_weight, offset, exposure, pairwise)
+
+
+def effects_with(
+    known: MeanModel,
+    model: AnyModel,
+    X: RowsLike,
+    at: EffectsAt,
+    columns: Sequence[str] | None,
+    level: float,
+    sample_weight: WeightsLike,
+    offset: OffsetsLike,
+    exposure: OffsetsLike,
+    pairwise: bool,
+) -> Effects:
+    """Return the effects of a model whose mean and errors are `known`; other arguments are those of `effects`."""
+    one_of(EffectsAt).check("at", at)
+    LEVEL.check("level", level)
+    FLAG.check("pairwise", pairwise)
     rows = _Designs(model, X)
     by = None
     if sample_weight is None:

@@ -49,18 +49,26 @@ def output_errors(fits: list[LikelihoodFit], x: Array) -> OutputErrors:
 
 
 def family_interval(
-    fits: list[LikelihoodFit], loss: Likelihood, found: OutputErrors, interval: str, level: float
+    fits: list[LikelihoodFit],
+    loss: Likelihood,
+    found: OutputErrors,
+    interval: str,
+    level: float,
+    freedom: float | None = None,
 ) -> Interval:
-    """Return means with intervals, (n, K), "confidence" of the mean or "prediction" of a new observation."""
+    """Return means with intervals, (n, K), "confidence" of the mean or "prediction" of a new observation.
+
+    `freedom`: degrees of freedom of what judges an output; None for those of the fits.
+    """
     parts = [
-        _interval(fit, loss, z, error, interval == "prediction", level)
+        _interval(fit, loss, z, error, interval == "prediction", level, fit.freedom if freedom is None else freedom)
         for fit, z, error in zip(fits, found.output.T, found.error.T, strict=True)
     ]
     return Interval(*(np.column_stack(band) for band in zip(*parts, strict=True)))
 
 
 def _interval(
-    fit: LikelihoodFit, loss: Likelihood, z: Array, error: Array, prediction: bool, level: float
+    fit: LikelihoodFit, loss: Likelihood, z: Array, error: Array, prediction: bool, level: float, freedom: float
 ) -> tuple[Array, Array, Array]:
     def mean(output: Array) -> Array:
         return np.asarray(loss.mean(output[:, None])[:, 0])
@@ -70,7 +78,7 @@ def _interval(
 
     family = fit.family
     assert family is not None
-    reach = quantile(fit.freedom, level)
+    reach = quantile(freedom, level)
     if not prediction:
         ends = end(z - reach * error), end(z + reach * error)
         return mean(z), np.minimum(*ends), np.maximum(*ends)

@@ -27,6 +27,7 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.classical import NO_EXACT_TESTS, OUTSIDE
 from adaline.inference.covariance import Covariance, about_mean, estimates, factor_of, quadratic
 from adaline.solvers.least_squares.dependence import Dependence
+from adaline.solvers.least_squares.fit import Fit
 from adaline.wording import counted, p_value, visible
 
 
@@ -105,8 +106,8 @@ def read_hypotheses(
     return matrix, values, tuple(_write(row, v, known) for row, v in zip(matrix, values, strict=True))
 
 
-def wald(covariance: Covariance, matrix: Array, value: Array, texts: Sequence[str]) -> tuple[float, float]:
-    """Return F and its p value for one target."""
+def wald(fit: Fit, covariance: Covariance, matrix: Array, value: Array, texts: Sequence[str]) -> tuple[float, float]:
+    """Return F and its p value for one target of a fit; the covariance may be without its dependent columns."""
     if covariance.fit.penalty.any():
         raise InvalidParameter(
             "no tests for a penalised fit: its coefficients are shrunken on purpose, none is centred on the truth. "
@@ -114,7 +115,7 @@ def wald(covariance: Covariance, matrix: Array, value: Array, texts: Sequence[st
         )
     if not covariance.freedom > 0.5:
         raise InvalidData("no tests: there are no more rows than parameters, so that nothing is left to judge by")
-    factor = factor_of(covariance.fit)
+    factor = factor_of(fit)
     lost = factor.untestable(about_mean(factor, matrix)) > OUTSIDE
     if lost.any():
         raise InvalidData(

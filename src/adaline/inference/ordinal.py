@@ -187,7 +187,9 @@ def ordinal_means(link: ShareLink) -> MeanFunction:
     return mean
 
 
-def probability_interval(fit: LikelihoodFit, link: CumulativeLink, x: Array, level: float) -> Interval:
+def probability_interval(
+    fit: LikelihoodFit, link: CumulativeLink, x: Array, level: float, freedom: float = np.inf
+) -> Interval:
     """Return probabilities (n, K) at rows x (n, D), with intervals made of log odds by the delta method.
 
     They come of log-probabilities, so that they keep their digits where probabilities are tiny. Rows that the fitted
@@ -203,5 +205,5 @@ def probability_interval(fit: LikelihoodFit, link: CumulativeLink, x: Array, lev
     slopes = -np.stack([loss.slope(z, t) for t in classes], axis=1)
     along = np.einsum("nd,kdm->nkm", x, fit.root[:, 1:]) + fit.root[:, 0]
     odds, along = log_odds(log_p, slopes @ along)
-    reach = reach_at(fit, x, along, quantile(np.inf, level))
+    reach = reach_at(fit, x, along, quantile(freedom, level))
     return Interval(np.exp(log_p), scipy.special.expit(odds - reach), scipy.special.expit(odds + reach))

@@ -15,17 +15,15 @@ import scipy
 
 from adaline.arrays import Array, HypothesisLike
 from adaline.inference.classical import EXACT_FIT, Inference, by_target, infer
-from adaline.inference.covariance import CLASSICAL, Covariance, ErrorOptions, covariances, factor_of
+from adaline.inference.covariance import Covariance, JudgedRegression, factor_of
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald
 from adaline.inference.left_out import left_out, left_out_notes
-from adaline.inference.sample import Sample
 from adaline.inference.summary import TargetsTable
 from adaline.parameters import LEVEL
 from adaline.penalties import no_penalty
 from adaline.results import CONSTANT, EXPLAINED, Certificate, made, some
 from adaline.solvers.least_squares.factor import gram_factor
 from adaline.solvers.least_squares.fit import EXACT, Fit
-from adaline.sources import Source
 from adaline.sums import Moments
 from adaline.wording import degrees, number, p_value
 
@@ -59,42 +57,34 @@ class Summary(TargetsTable):
 
 
 def summarise_regression(
-    fits: Sequence[Fit],
+    judged: JudgedRegression,
     names: Sequence[str],
-    sample: Sample,
-    sources: Sequence[Source] | None,
     *,
     title: str,
     intercept: bool,
     certificate: Certificate,
     level: float = 0.95,
-    options: ErrorOptions = CLASSICAL,
     notes: Sequence[str] = (),
 ) -> Summary:
     """Return the table of a regression.
 
     Parameters
     ----------
-    fits : one of all targets, or one for each.
+    judged : the fits with their standard errors.
     names : of the D columns.
-    sample : how many observations the rows stand for.
-    sources : the rows of each fit, or None for classical errors.
     title, intercept, certificate : of the model.
     level : coverage of the intervals.
-    options : which standard errors.
     notes : lines to put before those that the fits give rise to.
     """
     LEVEL.check("level", level)
+    fits, sample, options = judged.fits, judged.sample, judged.options
     kept = [fit.without_dependent() for fit in fits]
     targets = by_target(kept)
-    robust: Sequence[Covariance | None] = [None] * len(targets)
-    if sources is not None:
-        robust = _covariances(kept, sample, sources, options)
-    freedom = options.freedom(sample.n - float(fits[0].trace[0]) if robust[0] is None else robust[0].freedom, True)
+    robust: Sequence[Covariance | None] = [None] * len(targets) if judged.robust is None else judged.robust
     factor = fits[0].factor
     constant = CONSTANT if sample.absorbed is None else EXPLAINED
     missing = {} if factor is None or factor.rank == len(names) else left_out(factor.dependence, names, constant)
-    found = [] if options.errors == "classical" else [options.describe(sample.n, freedom)]
+    found = judged.describe()
     if sample.precision:
         found.append(f"weights are precisions: every row is one observation, {sample.n:.0f} in all")
     if missing:
@@ -124,7 +114,7 @@ def summarise_regression(
         notes=[*notes, *found],
         intercept=intercept,
         errors=options.errors,
-        student=math.isfinite(freedom),
+        student=math.isfinite(judged.freedom),
         left_out=missing,
         absorbed={} if sample.absorbed is None else sample.absorbed.by_name(),
     )
@@ -145,16 +135,13 @@ def _exact_note(fit: Fit, k: int, names: Sequence[str], missing: Collection[str]
 
 
 def hypothesis_test(
-    fits: Sequence[Fit],
+    judged: JudgedRegression,
     names: Sequence[str],
-    sample: Sample,
-    sources: Sequence[Source] | None,
     hypothesis: HypothesisLike,
     value: Any,
     *,
     intercept: bool,
     flat: bool,
-    options: ErrorOptions = CLASSICAL,
 ) -> HypothesisTest:
     """Return the F test of C theta = value for each target, or, where `flat`, for the only one.
 
@@ -162,8 +149,9 @@ def hypothesis_test(
     The other arguments are those of `summarise_regression`.
     """
     matrix, values, texts = read_hypotheses(hypothesis, value, names, intercept)
-    found = _covariances(fits, sample, sources, options)
-    tests = np.array([wald(covariance, matrix, values, texts) for covariance in found])
+    found, options = judged.covariances(), judged.options
+    each = zip(by_target(judged.fits), found, strict=True)
+    tests = np.array([wald(fit, covariance, matrix, values, texts) for (fit, _), covariance in each])
     q, freedom = len(matrix), found[0].freedom
     if options.distribution == "normal":
         freedom, tests[:, 1] = np.inf, scipy.special.chdtrc(q, q * tests[:, 0])
@@ -178,11 +166,3 @@ def variance_inflation(fit: Fit, sums: Moments | None, intercept: bool) -> Array
     if fit.penalty.any() and sums is not None:
         return inflation(gram_factor(sums, intercept, no_penalty(sums.shape.features))[0])
     return inflation(factor_of(fit))
-
-
-def _covariances(
-    fits: Sequence[Fit], sample: Sample, sources: Sequence[Source] | None, options: ErrorOptions
-) -> list[Covariance]:
-    """Return the covariance of the coefficients of each target."""
-    rows: Sequence[Source | None] = [None] * len(fits) if sources is None else sources
-    return [found for fit, own in zip(fits, rows, strict=True) for found in covariances(fit, own, sample, options)]

@@ -36,7 +36,7 @@ import scipy
 
 from adaline.arrays import AnyArray, Array, HypothesisLike
 from adaline.errors import InvalidParameter
-from adaline.inference.classical import CoefficientStatistics, judged
+from adaline.inference.classical import CoefficientStatistics, judged, quantile
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald_chance, wald_squares
 from adaline.inference.summary import CoefficientTable
 from adaline.losses import Loss
@@ -300,33 +300,61 @@ def infer_target(fit: RobustFit, errors: str, level: float, freedom: float | Non
     return RobustEstimate(**statistics, scale=fit.scale, beyond=fit.beyond, freedom=freedom)
 
 
+@dataclass(frozen=True)
+class JudgedRobust:
+    """Robust fits with the standard errors that judge them.
+
+    Parameters
+    ----------
+    fits : one for each target.
+    errors : the name of the errors.
+    freedom : degrees of freedom of what judges coefficients, infinity for the normal distribution.
+    """
+
+    fits: Sequence[RobustFit]
+    errors: str
+    freedom: float
+
+    def roots(self, what: str) -> list[Array]:
+        """Return a root (1 + D, M) of the covariance of each target, zero where a column is left out; refuse none."""
+        found = [fit.errors[self.errors] for fit in self.fits]
+        for one in found:
+            if np.isnan(one.std_error).all():
+                raise InvalidParameter(f"no {what}: {one.notes[0].removeprefix('no standard errors: ')}")
+        return [np.nan_to_num(one.root) for one in found]
+
+    def half_widths(self, x: Array, level: float) -> Array:
+        """Return half the widths of the intervals of the plane at rows x (n, D), (n, K); NaN where it is not known."""
+        out, reach, ones = [], quantile(self.freedom, level), np.ones(len(x))
+        for fit, root in zip(self.fits, self.roots("intervals"), strict=True):
+            half = reach * np.linalg.norm(x @ root[1:] + root[0], axis=1)
+            varying = np.where(fit.dependence.constant, 0.0, x)
+            half[~fit.dependence.determines(np.column_stack([ones, varying]))] = np.nan
+            out.append(half)
+        return np.column_stack(out)
+
+
 def robust_test(
-    fits: Sequence[RobustFit],
+    judged: JudgedRobust,
     names: Sequence[str],
     hypothesis: HypothesisLike,
     value: Any,
     *,
     intercept: bool,
     flat: bool,
-    errors: str,
-    distribution: str | None = None,
 ) -> HypothesisTest:
     """Return Wald's test of C theta = value for each target, or, where `flat`, for the only one.
 
-    The hypothesis is read as for least squares; errors are the name of those of `fits`.
+    The hypothesis is read as for least squares.
     """
     matrix, values, texts = read_hypotheses(hypothesis, value, names, intercept)
-    freedom = judging_freedom(fits[0], errors, distribution, intercept)
-    q, tests = len(matrix), []
-    for fit in fits:
-        judge = fit.errors[errors]
-        if np.isnan(judge.std_error).all():
-            raise InvalidParameter(f"no tests: {judge.notes[0].removeprefix('no standard errors: ')}")
+    q, freedom, tests = len(matrix), judged.freedom, []
+    for fit, root in zip(judged.fits, judged.roots("tests"), strict=True):
         difference = matrix @ fit.dependence.drop(fit.solution.theta)[0] - values
-        squares = wald_squares(fit, matrix @ np.nan_to_num(judge.root), difference, matrix, texts)
+        squares = wald_squares(fit, matrix @ root, difference, matrix, texts)
         tests.append((squares / q, wald_chance(squares, q, freedom)))
     f, p = (column[0] if flat else np.array(column) for column in zip(*tests, strict=True))
-    return HypothesisTest(texts, f, (q, freedom), p, errors)
+    return HypothesisTest(texts, f, (q, freedom), p, judged.errors)
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,7 +11,7 @@ P. J. Huber, Proc. 5th Berkeley Symposium (1967), 221-233; A. Zeileis, J. Statis
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,7 +58,33 @@ def count_observations(fit: LikelihoodFit) -> float:
     return fit.weight if fit.family is None else fit.family.freedom + fit.parameters
 
 
-def with_errors(
+@dataclass(frozen=True)
+class JudgedLikelihoods:
+    """The fits of likelihoods with the standard errors that judge them: what is known once the rows were read.
+
+    Parameters
+    ----------
+    given, fits : the fits, one for each target, as they were found and with the root of these errors.
+    freedom : degrees of freedom of what judges coefficients, infinity for the normal distribution.
+    options : which standard errors.
+    """
+
+    given: Sequence[LikelihoodFit]
+    fits: Sequence[LikelihoodFit]
+    freedom: float
+    options: ErrorOptions
+
+    def describe(self) -> list[str]:
+        """Return the line that a table says about robust errors; none about classical ones."""
+        known = self.options.errors != "classical"
+        return [self.options.describe(count_observations(self.given[0]), self.freedom)] if known else []
+
+    def at_all_columns(self) -> list[LikelihoodFit]:
+        """Return the fits with their own coefficients and these errors, which are those of all predictions."""
+        return [replace(own, root=fit.root) for own, fit in zip(self.given, self.fits, strict=True)]
+
+
+def judge_likelihood(
     fit: LikelihoodFit, loss: Loss, source: Source | None, options: ErrorOptions
 ) -> tuple[LikelihoodFit, float]:
     """Return a fit with the root of its covariance under these errors, and the degrees of freedom of that.
@@ -87,10 +113,11 @@ def with_errors(
         scale = group_scale(count, n, p - nested_freedom(source, joined[:2]))
         if len(each) == 1:
             return _with_root(fit, design, root_of(each[0].meat(0), scale), count - 1.0)
-        kept, raw = fit.without_dependent(), design.root[0]
+        kept, raw = fit.without_dependent(), design.root.reshape(-1, m)
         long = np.maximum(lengths(raw), np.finfo(np.float64).tiny)[:, None]
         meat = raw / long @ (each[0].meat(0) + each[1].meat(0) - each[2].meat(0)) @ (raw / long).T
-        return replace(kept, root=(long * root_of_difference(meat, scale))[None]), count - 1.0
+        own = long * root_of_difference(meat, scale, constants=len(design.root))
+        return replace(kept, root=own.reshape(*design.root.shape[:2], -1)), count - 1.0
     design = options.tempered(design, p / n)
     if options.errors == "HAC":
         meat, cost = lagged(source, design, options.lags_of(n), 1)
@@ -102,14 +129,14 @@ def with_errors(
     return _with_root(fit, design, root_of(meat[0], options.scale(n, p)), n - p)
 
 
-def all_with_errors(
+def judge_likelihoods(
     fits: Sequence[LikelihoodFit], losses: Sequence[Loss], sources: Sequence[Source] | None, options: ErrorOptions
-) -> tuple[list[LikelihoodFit], float]:
-    """Return the fits of all targets with these errors, and the degrees of freedom of what judges coefficients."""
+) -> JudgedLikelihoods:
+    """Return the fits of all targets with these errors; robust ones read the rows of each."""
     rows: Sequence[Source | None] = [None] * len(fits) if sources is None else sources
-    found = [with_errors(fit, loss, own, options) for fit, loss, own in zip(fits, losses, rows, strict=True)]
+    found = [judge_likelihood(fit, loss, own, options) for fit, loss, own in zip(fits, losses, rows, strict=True)]
     estimated = fits[0].family is not None and fits[0].family.estimated
-    return [fit for fit, _ in found], options.freedom(found[0][1], estimated)
+    return JudgedLikelihoods(fits, [fit for fit, _ in found], options.freedom(found[0][1], estimated), options)
 
 
 def check_rows_weight(fit: LikelihoodFit, source: Source) -> None:

@@ -38,7 +38,8 @@ from adaline.fits.linear_machine import (
 )
 from adaline.fits.stochastic import walk_rows
 from adaline.fitted import AnySystem, check_is_fitted
-from adaline.inference.classical import Interval, quantile
+from adaline.inference import view
+from adaline.inference.classical import Interval, quantile, refuse_prediction
 from adaline.inference.covariance import ErrorOptions
 from adaline.inference.effects import MeanModel, likelihood_means, linked_means
 from adaline.inference.family import FamilySummary, family_test, summarise_families
@@ -46,7 +47,8 @@ from adaline.inference.family_intervals import OutputErrors, family_interval, ou
 from adaline.inference.hypotheses import HypothesisTest
 from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
 from adaline.inference.profile import check_profile, profile_ends
-from adaline.inference.sandwich import all_with_errors, count_observations
+from adaline.inference.sandwich import JudgedLikelihoods, judge_likelihoods
+from adaline.inference.view import InferenceView, RowsAgain
 from adaline.input import Meter, by_blocks, generator, transaction
 from adaline.input.basis import columns_of
 from adaline.input.coded import (
@@ -562,27 +564,35 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         "prediction" a new observation (gaussian, gamma, poisson, negative_binomial), with probability `level`.
         """
         if interval is not None:
-            return self._interval(X, offset, exposure, interval, level)
+            PREDICTED_INTERVAL.check("interval", interval)
+            return self._interval(X, RowsAgain(offset=offset, exposure=exposure), None, interval, level)
         y = mean_of(self._loss(), self._shifted(X, offset, exposure))
         return like_rows(X, np.asarray(y[:, 0] if self._flat else y))
 
     def _interval(
-        self, X: RowsLike, offset: OffsetsLike, exposure: OffsetsLike, interval: PredictedInterval, level: float
+        self,
+        X: RowsLike,
+        given: RowsAgain,
+        judged: JudgedLikelihoods | None,
+        interval: PredictedInterval,
+        level: float,
     ) -> Interval:
-        PREDICTED_INTERVAL.check("interval", interval)
         LEVEL.check("level", level)
         refuse_absorbed(self, "intervals of predictions")
-        fits, linked = self._likelihoods(), self._loss().linked
+        fits, linked, freedom = self._likelihoods(), self._loss().linked, None
         assert linked is not None
-        z = self._shifted(X, offset, exposure)
-        found = family_interval(fits, linked, self._output_errors(X)._replace(output=z), interval, level)
+        if judged is not None:
+            refuse_prediction(interval == "prediction" and judged.options.errors != "classical", judged.options.errors)
+            fits, freedom = judged.at_all_columns(), judged.freedom
+        z = self._shifted(X, given.offset, given.exposure)
+        found = family_interval(fits, linked, self._output_errors(X, fits)._replace(output=z), interval, level, freedom)
         refuse_overflow(refuse_outside(self._loss(), z, found.prediction))
         return Interval(*(band[:, 0] if self._flat else band for band in found))
 
     @by_blocks
-    def _output_errors(self, X: RowsLike) -> OutputErrors:
+    def _output_errors(self, X: RowsLike, fits: list[LikelihoodFit] | None = None) -> OutputErrors:
         x = read_finite(self, X)
-        return output_errors(self._fits, dense(host(x) if is_device(x) else x))
+        return output_errors(self._fits if fits is None else fits, dense(host(x) if is_device(x) else x))
 
     @available_if(lambda system: has_response(system._loss()))
     def decision_function(self, X: RowsLike, offset: OffsetsLike = None, exposure: OffsetsLike = None) -> Array:
@@ -656,33 +666,10 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         """
         LEVEL.check("level", level)
         COEFFICIENT_INTERVAL.check("interval", interval)
-        fits, options = self._likelihoods(), ErrorOptions(errors, groups, lags, distribution)
-        profile, rows = interval == "profile", (X, y, sample_weight, offset, exposure)
-        if profile:
-            refuse_absorbed(self, "profile intervals")
-            check_profile(options, X)
-        sources = self._same_rows(*rows) if options.needs_rows(X) or profile else None
-        judged, freedom = all_with_errors(fits, self._row_losses(), sources, options)
-        ends = None
-        if profile and sources is not None:
-            reach = quantile(freedom if distribution == "t" else np.inf, level)
-            ends = [
-                profile_ends(fit, loss, source, bool(self.fit_intercept), reach)[0]
-                for fit, loss, source in zip(fits, self._row_losses(), sources, strict=True)
-            ]
-        return summarise_families(
-            judged,
-            columns_of(self),
-            title=type(self).__name__,
-            intercept=bool(self.fit_intercept),
-            certificate=self.certificate_,
-            level=level,
-            notes=[options.describe(count_observations(fits[0]), freedom)] if errors != "classical" else [],
-            absorbed=getattr(self, "absorbed_", None),
-            errors=errors,
-            freedom=freedom,
-            ends=ends,
-        )
+        options: dict[str, Any] = {"groups": groups, "lags": lags, "distribution": distribution}
+        asked = self.with_errors(errors, X, y, sample_weight, offset=offset, exposure=exposure, **options)
+        found: FamilySummary = asked.summary(level, interval)
+        return found
 
     @available_if(lambda system: _has_likelihood(system))
     def test(
@@ -710,18 +697,60 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         >>> round(model.test("x0 = 0").p_value, 4)
         0.0192
         """
-        fits, options = self._likelihoods(), ErrorOptions(errors, groups, lags, distribution)
-        sources = self._same_rows(X, y, sample_weight, offset, exposure) if options.needs_rows(X) else None
-        judged, freedom = all_with_errors(fits, self._row_losses(), sources, options)
+        options: dict[str, Any] = {"groups": groups, "lags": lags, "distribution": distribution}
+        asked = self.with_errors(errors, X, y, sample_weight, offset=offset, exposure=exposure, **options)
+        found: HypothesisTest = asked.test(hypothesis, value)
+        return found
+
+    with_errors = available_if(lambda system: _has_likelihood(system))(view.with_errors)
+
+    def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedLikelihoods:
+        fits = self._likelihoods()
+        sources = self._same_rows(*rows) if options.needs_rows(rows.X) else None
+        return judge_likelihoods(fits, self._row_losses(), sources, options)
+
+    def _summarise(
+        self,
+        asked: InferenceView[FamilySummary, HypothesisTest, JudgedLikelihoods],
+        level: float,
+        interval: CoefficientInterval = "wald",
+    ) -> FamilySummary:
+        judged, intercept, ends = asked.judged, bool(self.fit_intercept), None
+        if interval == "profile":
+            refuse_absorbed(self, "profile intervals")
+            check_profile(asked.options, asked.rows.X)
+            reach = quantile(judged.freedom if asked.options.distribution == "t" else np.inf, level)
+            each = zip(judged.given, self._row_losses(), self._same_rows(*asked.rows), strict=True)
+            ends = [profile_ends(fit, loss, source, intercept, reach)[0] for fit, loss, source in each]
+        return summarise_families(
+            judged.fits,
+            columns_of(self),
+            title=type(self).__name__,
+            intercept=intercept,
+            certificate=self.certificate_,
+            level=level,
+            notes=judged.describe(),
+            absorbed=getattr(self, "absorbed_", None),
+            errors=asked.options.errors,
+            freedom=judged.freedom,
+            ends=ends,
+        )
+
+    def _test(
+        self,
+        asked: InferenceView[FamilySummary, HypothesisTest, JudgedLikelihoods],
+        hypothesis: HypothesisLike,
+        value: Any,
+    ) -> HypothesisTest:
         return family_test(
-            judged,
+            asked.judged.fits,
             columns_of(self),
             hypothesis,
             value,
             intercept=bool(self.fit_intercept),
             flat=self._flat,
-            errors=errors,
-            freedom=freedom,
+            errors=asked.options.errors,
+            freedom=asked.judged.freedom,
         )
 
     @available_if(lambda system: _has_likelihood(system))
@@ -755,12 +784,13 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         source = self._same_rows(X, y, sample_weight, offset, exposure)[0]
         return likelihood_influence(fits[0], self._row_losses()[0], source)
 
-    def _mean_model(self) -> MeanModel:
+    def _mean_model(self, judged: JudgedLikelihoods | None = None) -> MeanModel:
         """Return the fits as a function from the design to the means, for `effects`."""
         fits, linked = self._likelihoods(), self._loss().linked
         assert linked is not None
         refuse_absorbed(self, "effects on the mean")
-        return likelihood_means(fits, linked_means(linked), log_odds=name_of(linked.link) == "logit")
+        odds = name_of(linked.link) == "logit"
+        return likelihood_means(fits, linked_means(linked), log_odds=odds, judged=judged)
 
     def _row_losses(self) -> list[Loss]:
         """Return the loss of the rows of each fit as they were fitted: with the shape that was found, and offsets."""

@@ -35,6 +35,7 @@ from adaline.fits.linear_machine import (
 from adaline.fits.penalty_path import PenaltyPath, cross_validated, has_matrices, held_out_paths
 from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
+from adaline.inference import view
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
 from adaline.inference.effects import MeanModel, likelihood_means, logistic_means, softmax_means
@@ -49,7 +50,8 @@ from adaline.inference.likelihood import (
     wald_test,
 )
 from adaline.inference.profile import check_profile, profile_ends
-from adaline.inference.sandwich import all_with_errors
+from adaline.inference.sandwich import JudgedLikelihoods, judge_likelihoods
+from adaline.inference.view import InferenceView, RowsAgain
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import columns_of
 from adaline.input.class_weights import ClassifiedRows, class_weights, open_classes
@@ -75,6 +77,7 @@ from adaline.parameters import (
     CoefficientInterval,
     ErrorKind,
     OneOf,
+    PredictedInterval,
     StatisticDistribution,
     UsedWith,
     WholeNumber,
@@ -408,12 +411,14 @@ class LogisticRegression(NearFits, LinearClassifier):
         return self._mean_interval(X, level)
 
     @by_blocks
-    def _mean_interval(self, X: RowsLike, level: float) -> Interval:
+    def _mean_interval(self, X: RowsLike, level: float, judged: JudgedLikelihoods | None = None) -> Interval:
         fit = self._one_fit("predict(interval=...)")
+        fit = fit if judged is None else judged.at_all_columns()[0]
         if fit.coupled and len(self._fitted_classes()) < len(self.classes_):
             raise InvalidParameter("no intervals: some classes have no rows")
         x = read_finite(self, X)
-        return mean_interval(fit, x.toarray() if is_sparse(x) else host(x), level)
+        freedom = np.inf if judged is None else judged.freedom
+        return mean_interval(fit, x.toarray() if is_sparse(x) else host(x), level, freedom)
 
     @by_blocks
     def predict_proba(self, X: RowsLike) -> Array:
@@ -496,32 +501,8 @@ class LogisticRegression(NearFits, LinearClassifier):
         """
         LEVEL.check("level", level)
         COEFFICIENT_INTERVAL.check("interval", interval)
-        options = ErrorOptions(errors, groups, lags, distribution)
-        fit, freedom = self._with_errors("summary", options, X, y, sample_weight)
-        ends = None
-        if interval == "profile":
-            check_profile(options, X)
-            rows = self._same_rows(X, y, sample_weight)
-            base = index_of(self._fitted_classes(), reference, "reference")
-            reach = quantile(freedom, level)
-            ends = profile_ends(fit, self._loss(), rows, bool(self.fit_intercept), reach, base)
-        return summarise(
-            fit,
-            columns_of(self),
-            self._fitted_classes(),
-            title=type(self).__name__,
-            intercept=bool(self.fit_intercept),
-            level=level,
-            reference=reference,
-            notes=[
-                *([SEPARATED] if self.separation_ is not None else []),
-                *([options.describe(fit.weight, freedom)] if errors != "classical" else []),
-            ],
-            certificate=self.certificate_,
-            errors=errors,
-            freedom=freedom,
-            ends=ends,
-        )
+        asked = self.with_errors(errors, X, y, sample_weight, groups=groups, lags=lags, distribution=distribution)
+        return asked.summary(level, interval, reference)
 
     def test(
         self,
@@ -551,9 +532,57 @@ class LogisticRegression(NearFits, LinearClassifier):
         >>> round(model.test("x0 = 0").p_value, 3)
         0.183
         """
-        fit, freedom = self._with_errors("test", ErrorOptions(errors, groups, lags, distribution), X, y, sample_weight)
+        asked = self.with_errors(errors, X, y, sample_weight, groups=groups, lags=lags, distribution=distribution)
+        return asked.test(hypothesis, value, target, reference)
+
+    with_errors = view.with_errors
+
+    def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedLikelihoods:
+        fit = self._one_fit("inference")
+        rows.refuse_offset(self)
+        sources = [self._same_rows(*rows[:3])] if options.needs_rows(rows.X) else None
+        return judge_likelihoods([fit], [self._loss()], sources, options)
+
+    @np.errstate(all="ignore")  # statistics that overflow are shown as they are
+    def _summarise(
+        self,
+        asked: InferenceView[LikelihoodSummary, WaldTest, JudgedLikelihoods],
+        level: float,
+        interval: CoefficientInterval = "wald",
+        reference: Any = None,
+    ) -> LikelihoodSummary:
+        judged, ends = asked.judged, None
+        if interval == "profile":
+            check_profile(asked.options, asked.rows.X)
+            rows = self._same_rows(*asked.rows[:3])
+            base = index_of(self._fitted_classes(), reference, "reference")
+            reach = quantile(judged.freedom, level)
+            ends = profile_ends(judged.fits[0], self._loss(), rows, bool(self.fit_intercept), reach, base)
+        return summarise(
+            judged.fits[0],
+            columns_of(self),
+            self._fitted_classes(),
+            title=type(self).__name__,
+            intercept=bool(self.fit_intercept),
+            level=level,
+            reference=reference,
+            notes=[*([SEPARATED] if self.separation_ is not None else []), *judged.describe()],
+            certificate=self.certificate_,
+            errors=asked.options.errors,
+            freedom=judged.freedom,
+            ends=ends,
+        )
+
+    def _test(
+        self,
+        asked: InferenceView[LikelihoodSummary, WaldTest, JudgedLikelihoods],
+        hypothesis: HypothesisLike,
+        value: Any,
+        target: Any = None,
+        reference: Any = None,
+    ) -> WaldTest:
         return wald_test(
-            fit,
+            asked.judged.fits[0],
             hypothesis,
             value,
             columns_of(self),
@@ -561,9 +590,16 @@ class LogisticRegression(NearFits, LinearClassifier):
             intercept=bool(self.fit_intercept),
             target=target,
             reference=reference,
-            errors=errors,
-            freedom=freedom,
+            errors=asked.options.errors,
+            freedom=asked.judged.freedom,
         )
+
+    def _interval(
+        self, X: RowsLike, given: RowsAgain, judged: JudgedLikelihoods, interval: PredictedInterval, level: float
+    ) -> Interval:
+        given.refuse_offset(self)
+        OneOf("confidence").check("interval", interval)
+        return self._mean_interval(X, level, judged)
 
     @np.errstate(all="ignore")
     def influence(
@@ -611,21 +647,12 @@ class LogisticRegression(NearFits, LinearClassifier):
         own = np.eye(fit.solution.theta.shape[1])[0 if self.fit_intercept else 1 :]
         return class_influence(fit, Softmax(), rows, np.einsum("pk,jd->pjkd", pairs, own).reshape(-1, k, own.shape[1]))
 
-    def _with_errors(
-        self, what: str, options: ErrorOptions, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike
-    ) -> tuple[LikelihoodFit, float]:
-        """Return the fit with these errors, and the degrees of freedom of what judges its coefficients."""
-        fit = self._one_fit(what)
-        source = self._same_rows(X, y, sample_weight) if options.needs_rows(X) else None
-        found, freedom = all_with_errors([fit], [self._loss()], None if source is None else [source], options)
-        return found[0], freedom
-
-    def _mean_model(self) -> MeanModel:
+    def _mean_model(self, judged: JudgedLikelihoods | None = None) -> MeanModel:
         """Return the fit as a function from the design to the probabilities, for `effects`."""
         fit = self._one_fit("effects")
         if fit.coupled:
-            return likelihood_means([fit], softmax_means, self._fitted_classes())
-        return likelihood_means([fit], logistic_means, log_odds=True)
+            return likelihood_means([fit], softmax_means, self._fitted_classes(), judged=judged)
+        return likelihood_means([fit], logistic_means, log_odds=True, judged=judged)
 
     def _loss(self) -> Loss:
         return Logistic() if len(self._fitted_classes()) == 2 and not self._fits[0].coupled else Softmax()

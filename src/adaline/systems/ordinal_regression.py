@@ -26,6 +26,7 @@ from adaline.errors import AdalineWarning, ConvergenceWarning, warn
 from adaline.fits.ordinal import REMEDIES, OrdinalOptions, fit_ordinal
 from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
+from adaline.inference import view
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
 from adaline.inference.effects import MeanModel, likelihood_means
@@ -39,7 +40,8 @@ from adaline.inference.ordinal import (
     summarise_ordinal,
 )
 from adaline.inference.profile import check_profile, ordinal_profile_ends
-from adaline.inference.sandwich import all_with_errors
+from adaline.inference.sandwich import JudgedLikelihoods, judge_likelihoods
+from adaline.inference.view import InferenceView, RowsAgain
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import columns_of
 from adaline.input.class_weights import ClassifiedRows, in_order, open_classes
@@ -58,6 +60,7 @@ from adaline.parameters import (
     CoefficientInterval,
     ErrorKind,
     OneOf,
+    PredictedInterval,
     StatisticDistribution,
 )
 from adaline.penalties import RidgePenalty
@@ -308,10 +311,20 @@ class OrdinalRegression(NearFits, LinearClassifier):
         return self._mean_interval(X, level)
 
     @by_blocks
-    def _mean_interval(self, X: RowsLike, level: float) -> Interval:
+    def _mean_interval(self, X: RowsLike, level: float, judged: JudgedLikelihoods | None = None) -> Interval:
         check_is_fitted(self, "classes_")
         x = read_finite(self, X)
-        return probability_interval(self._fits[0], self._link(), x.toarray() if is_sparse(x) else host(x), level)
+        x = x.toarray() if is_sparse(x) else host(x)
+        if judged is None:
+            return probability_interval(self._fits[0], self._link(), x, level)
+        return probability_interval(judged.at_all_columns()[0], self._link(), x, level, judged.freedom)
+
+    def _interval(
+        self, X: RowsLike, given: RowsAgain, judged: JudgedLikelihoods, interval: PredictedInterval, level: float
+    ) -> Interval:
+        given.refuse_offset(self)
+        OneOf("confidence").check("interval", interval)
+        return self._mean_interval(X, level, judged)
 
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def summary(
@@ -340,29 +353,10 @@ class OrdinalRegression(NearFits, LinearClassifier):
         >>> [row["name"] for row in model.summary().to_dict()["coefficients"]]
         ['x0', '0 | 1', '1 | 2']
         """
-        check_is_fitted(self, "classes_")
         LEVEL.check("level", level)
         COEFFICIENT_INTERVAL.check("interval", interval)
-        options = ErrorOptions(errors, groups, lags, distribution)
-        fit, freedom = self._with_errors(options, X, y, sample_weight)
-        ends = None
-        if interval == "profile":
-            check_profile(options, X)
-            rows = self._same_rows(X, y, sample_weight)
-            ends = ordinal_profile_ends(fit, self._link(), rows, quantile(freedom, level))
-        return summarise_ordinal(
-            fit,
-            columns_of(self),
-            self._fitted_classes(),
-            title=f"{type(self).__name__}, {self.link}",
-            odds=self.link == "logit",
-            level=level,
-            separated=self.separation_ is not None,
-            certificate=self.certificate_,
-            options=options,
-            freedom=freedom,
-            ends=ends,
-        )
+        asked = self.with_errors(errors, X, y, sample_weight, groups=groups, lags=lags, distribution=distribution)
+        return asked.summary(level, interval)
 
     def test(
         self,
@@ -387,8 +381,50 @@ class OrdinalRegression(NearFits, LinearClassifier):
         >>> round(model.test("x0 = 0").p_value, 3)
         0.11
         """
+        asked = self.with_errors(errors, X, y, sample_weight, groups=groups, lags=lags, distribution=distribution)
+        return asked.test(hypothesis, value)
+
+    with_errors = view.with_errors
+
+    def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedLikelihoods:
         check_is_fitted(self, "classes_")
-        fit, freedom = self._with_errors(ErrorOptions(errors, groups, lags, distribution), X, y, sample_weight)
+        rows.refuse_offset(self)
+        sources = [self._same_rows(*rows[:3])] if options.needs_rows(rows.X) else None
+        return judge_likelihoods(self._fits, [self._outputs_loss()], sources, options)
+
+    @np.errstate(all="ignore")  # statistics that overflow are shown as they are
+    def _summarise(
+        self,
+        asked: InferenceView[OrdinalSummary, WaldTest, JudgedLikelihoods],
+        level: float,
+        interval: CoefficientInterval = "wald",
+    ) -> OrdinalSummary:
+        judged, ends = asked.judged, None
+        if interval == "profile":
+            check_profile(asked.options, asked.rows.X)
+            rows, reach = self._same_rows(*asked.rows[:3]), quantile(judged.freedom, level)
+            ends = ordinal_profile_ends(judged.fits[0], self._link(), rows, reach)
+        return summarise_ordinal(
+            judged.fits[0],
+            columns_of(self),
+            self._fitted_classes(),
+            title=f"{type(self).__name__}, {self.link}",
+            odds=self.link == "logit",
+            level=level,
+            separated=self.separation_ is not None,
+            certificate=self.certificate_,
+            options=asked.options,
+            freedom=judged.freedom,
+            ends=ends,
+        )
+
+    def _test(
+        self,
+        asked: InferenceView[OrdinalSummary, WaldTest, JudgedLikelihoods],
+        hypothesis: HypothesisLike,
+        value: Any,
+    ) -> WaldTest:
+        fit, errors, freedom = asked.judged.fits[0], asked.options.errors, asked.judged.freedom
         return ordinal_test(fit, hypothesis, value, columns_of(self), errors, freedom)
 
     @np.errstate(all="ignore")
@@ -417,14 +453,6 @@ class OrdinalRegression(NearFits, LinearClassifier):
         """Return the loss of a row as a function of w'x - threshold_k, for inference."""
         return OrdinalOutputs(Ordinal(self._link(), -self._fits[0].without_dependent().solution.theta[:, 0]))
 
-    def _with_errors(
-        self, options: ErrorOptions, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike
-    ) -> tuple[LikelihoodFit, float]:
-        """Return the fit with these errors, and the degrees of freedom of what judges its coefficients."""
-        sources = [self._same_rows(X, y, sample_weight)] if options.needs_rows(X) else None
-        found, freedom = all_with_errors(self._fits, [self._outputs_loss()], sources, options)
-        return found[0], freedom
-
     def _same_rows(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> Source:
         """Return rows given again as they were fitted: the index of a class is that among those with rows."""
         ascending = np.argsort(self.classes_)
@@ -433,11 +461,12 @@ class OrdinalRegression(NearFits, LinearClassifier):
         index = np.where(present, np.cumsum(present) - 1.0, 0.0)[ascending]
         return recoded(source, index[:, None], present[ascending].astype(np.float64))
 
-    def _mean_model(self) -> MeanModel:
+    def _mean_model(self, judged: JudgedLikelihoods | None = None) -> MeanModel:
         """Return the fit as a function from the design to the probabilities, for `effects`."""
         check_is_fitted(self, "classes_")
         means = ordinal_means(self._link().link)
-        return likelihood_means(self._fits, means, self._fitted_classes(), log_odds=self.link == "logit")
+        odds = self.link == "logit"
+        return likelihood_means(self._fits, means, self._fitted_classes(), odds, judged)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

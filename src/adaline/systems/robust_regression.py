@@ -8,16 +8,30 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, HypothesisLike, RowsLike, TargetsLike, WeightsLike, host, is_device, like_rows
+from adaline.arrays import (
+    Array,
+    HypothesisLike,
+    RowsLike,
+    TargetsLike,
+    WeightsLike,
+    host,
+    is_device,
+    is_sparse,
+    like_rows,
+)
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.robust import RobustCriterion, RobustRows, fit_target
 from adaline.fitted import check_is_fitted
+from adaline.inference import view
+from adaline.inference.classical import Interval, refuse_prediction
+from adaline.inference.covariance import ErrorOptions
 from adaline.inference.effects import MeanModel, linear_means
 from adaline.inference.hypotheses import HypothesisTest
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.robust import (
+    JudgedRobust,
     RobustFit,
     RobustSummary,
     check_errors,
@@ -25,6 +39,7 @@ from adaline.inference.robust import (
     judging_freedom,
     robust_test,
 )
+from adaline.inference.view import InferenceView, RowsAgain
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import columns_of
 from adaline.input.columns import InputColumns, SystemState
@@ -43,6 +58,7 @@ from adaline.parameters import (
     AnyOf,
     Number,
     OneOf,
+    PredictedInterval,
     RobustErrorKind,
     StatisticDistribution,
     UsedWith,
@@ -249,7 +265,7 @@ class RobustRegression(NearFits, LinearRegressor):
 
     @by_blocks
     def predict(self, X: RowsLike) -> Array:
-        """Return predictions (n,) or (n, K): on the plane."""
+        """Return predictions (n,) or (n, K): on the plane; `with_errors(None).predict` has intervals too."""
         check_is_fitted(self, "coef_")
         x = read_finite(self, X)
         values: Array = linear_outputs(x, np.atleast_2d(host(self.coef_)), self.intercept_)
@@ -279,7 +295,6 @@ class RobustRegression(NearFits, LinearRegressor):
         near = np.where(u > 1, 1 / u, 1.0) if self.loss == "huber" else np.where(u < 1, 1 - u**2, 0.0) ** 2
         return like_rows(X, np.asarray(near))
 
-    @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def summary(
         self,
         level: float = 0.95,
@@ -317,11 +332,26 @@ class RobustRegression(NearFits, LinearRegressor):
         nid 2.38 +- 0.18
         iid 2.38 +- 0.14
         """
-        check_is_fitted(self, "coef_")
         LEVEL.check("level", level)
+        return self.with_errors(errors, distribution=distribution).summary(level)
+
+    with_errors = view.with_errors
+
+    def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedRobust:
+        check_is_fitted(self, "coef_")
+        rows.refuse_offset(self)
+        if options.groups is not None or options.lags is not None:
+            raise InvalidParameter("RobustRegression has no errors by groups or lags: see its summary for those it has")
+        kind = check_errors(self._fits[0], options.errors, self.loss)
+        freedom = judging_freedom(self._fits[0], kind, options.distribution, bool(self.fit_intercept))
+        return JudgedRobust(self._fits, kind, freedom)
+
+    @np.errstate(all="ignore")  # statistics that overflow are shown as they are
+    def _summarise(
+        self, asked: InferenceView[RobustSummary, HypothesisTest, JudgedRobust], level: float
+    ) -> RobustSummary:
+        kind, freedom = asked.judged.errors, asked.judged.freedom
         missing = left_out(self._fits[0].dependence, columns_of(self))
-        kind = check_errors(self._fits[0], errors, self.loss)
-        freedom = judging_freedom(self._fits[0], kind, distribution, bool(self.fit_intercept))
         targets = [f"y{k}" for k in range(len(self._fits))]
         of_level = f", quantile={self.quantile:g}" if self.loss == "quantile" else ""
         notes = dict.fromkeys(note for fit in self._fits for note in fit.errors[kind].notes)
@@ -365,26 +395,36 @@ class RobustRegression(NearFits, LinearRegressor):
         ----------
         P. J. Huber, Robust Statistics (1981), chapter 7; R. Koenker, Quantile Regression (2005), chapter 3.
         """
-        check_is_fitted(self, "coef_")
-        return robust_test(
-            self._fits,
-            columns_of(self),
-            hypothesis,
-            value,
-            intercept=bool(self.fit_intercept),
-            flat=self._flat,
-            errors=check_errors(self._fits[0], errors, self.loss),
-            distribution=distribution,
-        )
+        return self.with_errors(errors, distribution=distribution).test(hypothesis, value)
 
-    def _mean_model(self) -> MeanModel:
+    def _test(
+        self,
+        asked: InferenceView[RobustSummary, HypothesisTest, JudgedRobust],
+        hypothesis: HypothesisLike,
+        value: Any,
+    ) -> HypothesisTest:
+        intercept, flat = bool(self.fit_intercept), self._flat
+        return robust_test(asked.judged, columns_of(self), hypothesis, value, intercept=intercept, flat=flat)
+
+    @by_blocks
+    def _interval(
+        self, X: RowsLike, given: RowsAgain, judged: JudgedRobust, interval: PredictedInterval, level: float
+    ) -> Interval:
+        given.refuse_offset(self)
+        refuse_prediction(interval == "prediction", judged.errors, remedy="")
+        x, value = read_finite(self, X), host(self.predict(X))
+        half = judged.half_widths(x.toarray() if is_sparse(x) else host(x), level)
+        half = half[:, 0] if self._flat else half
+        return Interval(value, value - half, value + half)
+
+    def _mean_model(self, judged: JudgedRobust | None = None) -> MeanModel:
         """Return the fit as a function from the design to the means, for `effects`."""
-        name = check_errors(self._fits[0], None, self.loss)
-        errors = [fit.errors[name] for fit in self._fits]
+        judged = self.with_errors(None).judged if judged is None else judged
+        errors = [fit.errors[judged.errors] for fit in self._fits]
         if any(np.isnan(one.std_error).all() for one in errors):
             raise InvalidParameter(f"effects need standard errors, and there are none: {errors[0].notes[0]}")
         theta = np.concatenate([fit.dependence.drop(fit.solution.theta) for fit in self._fits])
-        return linear_means(theta, [one.root for one in errors], errors[0].freedom)
+        return linear_means(theta, [one.root for one in errors], judged.freedom)
 
     @property
     def rows_seen_(self) -> int:

@@ -26,6 +26,7 @@ from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.fitted import check_is_fitted
+from adaline.inference import view
 from adaline.inference.sample import Counted, Sample, WeightKind, count
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import check_basis, columns_of, rows_through_basis
@@ -66,10 +67,12 @@ from adaline.systems.families.weights import column_notes, linear_outputs, split
 
 if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit does not
     from adaline.inference.classical import Interval
+    from adaline.inference.covariance import ErrorOptions, JudgedRegression
     from adaline.inference.effects import MeanModel
     from adaline.inference.hypotheses import HypothesisTest
     from adaline.inference.influence import CoefficientInfluence, Influence
     from adaline.inference.regression import Summary
+    from adaline.inference.view import InferenceView, RowsAgain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,6 +287,21 @@ class LinearSystem(LinearRegressor):
 
         "confidence" covers the regression surface, "prediction" a new observation, each with probability `level`.
         """
+        return self._predict(X, interval, level)
+
+    @by_blocks
+    def _interval(
+        self, X: RowsLike, given: RowsAgain, judged: JudgedRegression, interval: PredictedInterval, level: float
+    ) -> Interval:
+        given.refuse_offset(self)
+        found = self._predict(X, interval, level, judged)
+        assert isinstance(found, tuple)
+        return found
+
+    def _predict(
+        self, X: RowsLike, interval: PredictedInterval | None, level: float, judged: JudgedRegression | None = None
+    ) -> Array | Interval:
+        """Return predictions, with intervals of the fits as they are judged, or by classical errors."""
         check_is_fitted(self, "coef_")
         state = self._state
         assert state is not None
@@ -311,11 +329,13 @@ class LinearSystem(LinearRegressor):
         if interval is None:
             return like_rows(X, values[:, 0] if state.flat else values)
         from adaline.inference.classical import Interval, half_widths
+        from adaline.inference.covariance import JudgedRegression
 
         PREDICTED_INTERVAL.check("interval", interval)
         LEVEL.check("level", level)
         x = x.toarray() if is_sparse(x) else x
-        half = half_widths(state.fits, x, interval == "prediction", level, self._sample())
+        judged = JudgedRegression(state.fits, self._sample()) if judged is None else judged
+        half = half_widths(judged, x, interval == "prediction", level)
         bands = (values, values - half, values + half)
         return Interval(*(band[:, 0] if state.flat else band for band in bands))
 
@@ -352,6 +372,8 @@ class LinearSystem(LinearRegressor):
         columns before them, as in R: their rows say "left out", all others are determined by the rows fitted. `coef_`
         and predictions stay those of the fit, and `estimable_` says which coefficients are the same in every solution.
 
+        For several questions with the same errors, tests, effects and intervals of predictions, see `with_errors`.
+
         Parameters
         ----------
         level : float
@@ -383,23 +405,9 @@ class LinearSystem(LinearRegressor):
         J. G. MacKinnon and H. White, J. Econometrics 29 (1985), 305-325; W. K. Newey and K. D. West, Econometrica 55
         (1987), 703-708; F. Cribari-Neto, Computational Statistics and Data Analysis 45 (2004), 215-233.
         """
-        from adaline.inference.covariance import ErrorOptions
-        from adaline.inference.regression import summarise_regression
-
-        check_is_fitted(self, "coef_")
-        options = ErrorOptions(errors, groups, lags, distribution)
-        return summarise_regression(
-            self._fits,
-            columns_of(self),
-            self._sample(),
-            self._sources(X, y, sample_weight) if options.needs_rows(X) else None,
-            title=type(self).__name__,
-            intercept=self.fit_intercept,
-            certificate=self.certificate_,
-            level=level,
-            options=options,
-            notes=self._notes(errors),
-        )
+        LEVEL.check("level", level)
+        asked = self.with_errors(errors, X, y, sample_weight, groups=groups, lags=lags, distribution=distribution)
+        return asked.summary(level)
 
     def test(
         self,
@@ -444,22 +452,42 @@ class LinearSystem(LinearRegressor):
         ----------
         A. Wald, Trans. AMS 54 (1943), 426-482.
         """
-        from adaline.inference.covariance import ErrorOptions
-        from adaline.inference.regression import hypothesis_test
+        asked = self.with_errors(errors, X, y, sample_weight, groups=groups, lags=lags, distribution=distribution)
+        return asked.test(hypothesis, value)
+
+    with_errors = view.with_errors
+
+    def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedRegression:
+        from adaline.inference.covariance import judge_regression
 
         check_is_fitted(self, "coef_")
-        options = ErrorOptions(errors, groups, lags, distribution)
-        return hypothesis_test(
-            self._fits,
+        rows.refuse_offset(self)
+        sources = self._sources(rows.X, rows.y, rows.sample_weight) if options.needs_rows(rows.X) else None
+        return judge_regression(self._fits, sources, self._sample(), options)
+
+    def _summarise(self, asked: InferenceView[Summary, HypothesisTest, JudgedRegression], level: float) -> Summary:
+        from adaline.inference.regression import summarise_regression
+
+        return summarise_regression(
+            asked.judged,
             columns_of(self),
-            self._sample(),
-            self._sources(X, y, sample_weight) if options.needs_rows(X) else None,
-            hypothesis,
-            value,
+            title=type(self).__name__,
             intercept=self.fit_intercept,
-            flat=self._flat,
-            options=options,
+            certificate=self.certificate_,
+            level=level,
+            notes=self._notes(asked.options.errors),
         )
+
+    def _test(
+        self,
+        asked: InferenceView[Summary, HypothesisTest, JudgedRegression],
+        hypothesis: HypothesisLike,
+        value: Any,
+    ) -> HypothesisTest:
+        from adaline.inference.regression import hypothesis_test
+
+        intercept, flat = self.fit_intercept, self._flat
+        return hypothesis_test(asked.judged, columns_of(self), hypothesis, value, intercept=intercept, flat=flat)
 
     @np.errstate(all="ignore")
     def influence(
@@ -600,17 +628,17 @@ class LinearSystem(LinearRegressor):
 
         return certified(fit, source)
 
-    def _mean_model(self) -> MeanModel:
+    def _mean_model(self, judged: JudgedRegression | None = None) -> MeanModel:
         """Return the fit as a function from the design to the means, for `effects`."""
-        from adaline.inference.covariance import CLASSICAL, covariances
+        from adaline.inference.covariance import JudgedRegression
         from adaline.inference.effects import linear_means
 
-        fits = [fit.without_dependent() for fit in self._fits]
-        found = [one for fit in fits for one in covariances(fit, None, self._sample(), CLASSICAL)]
+        judged = JudgedRegression(self._fits, self._sample()) if judged is None else judged
+        fits, found = [fit.without_dependent() for fit in self._fits], judged.covariances()
         theta = np.concatenate([fit.solution.theta for fit in fits])
         exact = all(fit.exact.all() for fit in fits)
         roots = [np.where(exact, np.nan, one.along(np.eye(theta.shape[1]))) for one in found]
-        return linear_means(theta, roots, found[0].freedom, exact)
+        return linear_means(theta, roots, judged.freedom, exact, judged.describe())
 
     def _notes(self, errors: str) -> list[str]:
         """Return lines of the summary that are about the system, not its fits."""

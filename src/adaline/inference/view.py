@@ -1,0 +1,223 @@
+"""A fitted model with the standard errors that all questions about it are answered by.
+
+A model keeps sums, so that robust errors have to be given the rows again. `with_errors` reads them once, and `summary`,
+`test`, `effects` and `predict` of the view that it returns share the covariance that was found.
+
+A system takes part with the methods that `Inferred` lists, and with `with_errors = view.with_errors` in its class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+
+from adaline.arrays import GroupsLike, HypothesisLike, LabelsLike, OffsetsLike, RowsLike, TargetsLike, WeightsLike
+from adaline.errors import InvalidParameter, SumsMissing
+from adaline.fitted import AnyModel
+from adaline.input.drafts import snapshot
+from adaline.parameters import (
+    COEFFICIENT_INTERVAL,
+    LEVEL,
+    CoefficientInterval,
+    ErrorKind,
+    OneOf,
+    PredictedInterval,
+    RobustErrorKind,
+    StatisticDistribution,
+)
+
+if TYPE_CHECKING:  # what answers the questions is imported when one is asked
+    from adaline.inference.classical import Interval
+    from adaline.inference.covariance import ErrorOptions
+    from adaline.inference.effects import Effects, EffectsAt, MeanModel
+
+TableT = TypeVar("TableT")
+TestT = TypeVar("TestT")
+JudgedT = TypeVar("JudgedT")
+
+
+class RowsAgain(NamedTuple):
+    """The rows that were fitted, given again as `fit` takes them; all None where none are given."""
+
+    X: RowsLike = None
+    y: TargetsLike = None
+    sample_weight: WeightsLike = None
+    offset: OffsetsLike = None
+    exposure: OffsetsLike = None
+
+    def refuse_offset(self, model: AnyModel) -> None:
+        """Refuse an offset that the model could not have been fitted with."""
+        if self.offset is not None or self.exposure is not None:
+            raise InvalidParameter(f"{type(model).__name__} takes no offset or exposure: GeneralizedLinear does")
+
+
+class Inferred(Protocol[TableT, TestT, JudgedT]):
+    """What a system does for its view; `_summarise` and `_test` may take more of what the view is asked."""
+
+    def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedT:
+        """Return the fits with these errors; read the rows where the errors need them."""
+
+    def _summarise(self, view: InferenceView[TableT, TestT, JudgedT], level: float) -> TableT:
+        """Return the table of coefficients."""
+
+    def _test(self, view: InferenceView[TableT, TestT, JudgedT], hypothesis: HypothesisLike, value: Any) -> TestT:
+        """Return the test of linear hypotheses."""
+
+    def _mean_model(self, judged: JudgedT | None = None) -> MeanModel:
+        """Return the fit as a function from the design to the mean."""
+
+    def _interval(
+        self, X: RowsLike, given: RowsAgain, judged: JudgedT, interval: PredictedInterval, level: float
+    ) -> Interval:
+        """Return predictions and their intervals."""
+
+
+@dataclass(frozen=True, repr=False)
+class InferenceView(Generic[TableT, TestT, JudgedT]):
+    """What `with_errors` returns: a model, as it was then, whose questions are all answered with the same errors.
+
+    Parameters
+    ----------
+    model : the fitted system; what it learns later changes nothing here.
+    options : which standard errors.
+    rows : the rows that were given again.
+    judged : the fits with these errors.
+    """
+
+    model: AnyModel
+    options: ErrorOptions
+    rows: RowsAgain
+    judged: JudgedT
+
+    def summary(
+        self, level: float = 0.95, interval: CoefficientInterval = "wald", reference: LabelsLike = None
+    ) -> TableT:
+        """Return what `summary` of the model returns, with these errors.
+
+        `interval` is of likelihoods, and "profile" needs the rows; `reference` is of LogisticRegression.
+        """
+        LEVEL.check("level", level)
+        COEFFICIENT_INTERVAL.check("interval", interval)
+        given = {"interval": None if interval == "wald" else interval, "reference": reference}
+        found: TableT = self.model._summarise(self, level, **self._taken("summary", given))
+        return found
+
+    def test(
+        self, hypothesis: HypothesisLike, value: Any = 0.0, target: LabelsLike = None, reference: LabelsLike = None
+    ) -> TestT:
+        """Return what `test` of the model returns, with these errors; `target`, `reference`: of LogisticRegression."""
+        given = {"target": target, "reference": reference}
+        found: TestT = self.model._test(self, hypothesis, value, **self._taken("test", given))
+        return found
+
+    def effects(
+        self,
+        X: RowsLike = None,
+        at: EffectsAt = "average",
+        columns: Sequence[str] | None = None,
+        level: float = 0.95,
+        sample_weight: WeightsLike = None,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
+        pairwise: bool = False,
+    ) -> Effects:
+        """Return what `adaline.effects` of the model returns, with these errors.
+
+        Without X the effects are taken at the rows that were given again, with their weights and offsets.
+        """
+        from adaline.inference.effects import effects_with
+
+        if X is None:
+            rows, own = self.rows, (sample_weight, offset, exposure)
+            if rows.X is None:
+                raise SumsMissing("effects are taken at rows: give X, to effects or to with_errors")
+            given = (rows.sample_weight, rows.offset, rows.exposure)
+            X = rows.X
+            sample_weight, offset, exposure = (a if b is None else b for a, b in zip(given, own, strict=True))
+        known = self.model._mean_model(self.judged)
+        return effects_with(known, self.model, X, at, columns, level, sample_weight, offset, exposure, pairwise)
+
+    def predict(
+        self,
+        X: RowsLike,
+        interval: PredictedInterval = "confidence",
+        level: float = 0.95,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
+    ) -> Interval:
+        """Return predictions with intervals by these errors, a named tuple (prediction, lower, upper).
+
+        "confidence" covers the mean, or the probability of a class. "prediction" covers a new observation, whose
+        distribution classical errors alone know; it is refused with others.
+        """
+        OneOf("confidence", "prediction").check("interval", interval)
+        LEVEL.check("level", level)
+        given = RowsAgain(offset=offset, exposure=exposure)
+        found: Interval = self.model._interval(X, given, self.judged, interval, level)
+        return found
+
+    def __repr__(self) -> str:
+        by = "" if self.options.distribution is None else f", distribution={self.options.distribution!r}"
+        return f"<{type(self.model).__name__} with errors={self.options.errors!r}{by}>"
+
+    def _taken(self, method: str, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments that were given; refuse those that this method of the model does not take."""
+        given = {name: value for name, value in given.items() if value is not None}
+        known = signature(getattr(type(self.model), method)).parameters
+        unknown = [name for name in given if name not in known]
+        if unknown:
+            raise InvalidParameter(f"{method} of {type(self.model).__name__} takes no {unknown[0]}")
+        return given
+
+
+def with_errors(
+    self: Inferred[TableT, TestT, JudgedT],
+    errors: ErrorKind | RobustErrorKind | None,
+    X: RowsLike = None,
+    y: TargetsLike = None,
+    sample_weight: WeightsLike = None,
+    *,
+    groups: GroupsLike = None,
+    lags: int | None = None,
+    distribution: StatisticDistribution | None = None,
+    offset: OffsetsLike = None,
+    exposure: OffsetsLike = None,
+) -> InferenceView[TableT, TestT, JudgedT]:
+    """Return the model with these standard errors: `summary`, `test`, `effects` and `predict` of it all use them.
+
+    Robust errors need the rows that were fitted. They are read once, here, however many questions follow; `effects` is
+    taken at them where it is given no others. `summary(errors=..., X=..., ...)` is the short form for one question.
+
+    Parameters
+    ----------
+    errors, groups, lags, distribution
+        As for `summary` of the model.
+    X, y, sample_weight, offset, exposure
+        The rows that were fitted, for robust errors and profile intervals. Other rows are refused.
+
+    Examples
+    --------
+    >>> from adaline import LinearRegression, datasets
+    >>> data = datasets.load("penguins", target="body_mass_g")
+    >>> islands = datasets.load("penguins", target="island").y
+    >>> model = LinearRegression().fit(data.X, data.y)
+    >>> clustered = model.with_errors("cluster", data.X, data.y, groups=islands)
+    >>> print(clustered.test("x1 = 0"))
+    hypothesis: x1 = 0
+    F 0.883987 on 1 and 2 degrees of freedom, p 0.4464 (cluster errors)
+    >>> prediction, lower, upper = clustered.predict(data.X[:1])
+    >>> print(f"{prediction[0]:.0f}, from {lower[0]:.0f} to {upper[0]:.0f}")
+    3205, from 3123 to 3287
+
+    References
+    ----------
+    A. Zeileis, J. Statistical Software 16 (2006), 9: covariances as objects that tests and tables take.
+    """
+    from adaline.inference.covariance import ErrorOptions
+
+    model: Any = snapshot(self)
+    kind: Any = errors  # which of them there are is for the model to say
+    options, rows = ErrorOptions(kind, groups, lags, distribution), RowsAgain(X, y, sample_weight, offset, exposure)
+    return InferenceView(model, options, rows, model._judge(options, rows))
