@@ -44,6 +44,7 @@ KINDS: tuple[dict[str, Any], ...] = (
     *({"errors": name} for name in ("classical", "HC0", "HC1", "HC2", "HC3", "HC4", "HAC")),
     {"errors": "HAC", "lags": 2, "distribution": "t"},
     {"errors": "cluster", "groups": GROUPS},
+    {"errors": "HC1", "distribution": "t"},
     {"errors": "cluster", "groups": np.column_stack([GROUPS, np.arange(len(X)) % 7]), "distribution": "normal"},
     {"errors": "classical", "distribution": "normal"},
 )
@@ -243,6 +244,17 @@ def test_effects_are_those_of_statsmodels(options: dict[str, Any]) -> None:
         assert [row["std_error"] for row in rows] == pytest.approx(known.margeff_se.ravel(), rel=1e-7)
 
 
+@pytest.mark.parametrize("options", [KINDS[1], KINDS[9], KINDS[11]], ids=str)
+@pytest.mark.parametrize("name", CASES)
+def test_effects_are_judged_as_coefficients_are(name: str, options: dict[str, Any]) -> None:
+    model, rows = fitted(name)
+    found = model.with_errors(**options, **rows)
+    slope = next(row for row in found.summary(level=0.8).to_dict()["coefficients"] if row["name"] == "x1")
+    reach = (slope["upper"] - slope["lower"]) / slope["std_error"]
+    for row in found.effects(level=0.8).rows:
+        assert (row["upper"] - row["lower"]) / row["std_error"] == pytest.approx(reach, rel=1e-9)
+
+
 @pytest.mark.filterwarnings("error::adaline.AdalineWarning")  # of variances that are negative
 @pytest.mark.parametrize("name", ["softmax", "ordered"])
 def test_errors_of_groups_of_two_kinds_add_up_for_every_machine(name: str) -> None:
@@ -289,6 +301,8 @@ def test_a_dependent_column_changes_no_answer_that_the_rows_determine(name: str,
         assert mine.test([[0, 1, 0, 1.0]]).chi2 == pytest.approx(theirs.test("x0 = 0").chi2, rel=1e-6)
         with pytest.raises(InvalidData, match="cannot tell whether"):
             mine.test("x2 = 0")
+        with pytest.raises(InvalidData, match="cannot tell whether"):
+            mine.test("x0 = 0")  # which has a value beside x1 alone
     off = more + np.array([0.0, 0.0, 1.0])  # which the rows fitted say nothing of
     lower, upper = mine.predict(off)[1:]
     assert not np.isfinite(lower).any()
@@ -352,17 +366,23 @@ def test_many_questions_read_the_rows_as_often_as_one(
 
 
 @pytest.mark.parametrize("refit", [False, True])
-def test_a_view_is_of_the_model_that_it_was_made_of(refit: bool) -> None:
-    model = LinearRegression().fit(X, AMOUNTS)
-    found = model.with_errors("HC3", X, AMOUNTS)
-    before = [str(found.summary()), str(found.test("x0 = 0")), str(found.effects()), *map(str, found.predict(X[:2]))]
+@pytest.mark.parametrize("name", ["least squares", "logistic", "poisson", "ordered", "median"])
+def test_a_view_is_of_the_model_that_it_was_made_of(name: str, refit: bool) -> None:
+    kind, y = (ROBUST[name][0], AMOUNTS) if name in ROBUST else CASES[name][:2]
+    model = clone(kind).fit(X, y)
+    errors = "iid" if name in ROBUST else "HC3"
+    found = model.with_errors(errors, X, y)
+
+    def everything() -> list[str]:
+        return [str(found.summary()), str(found.test("x0 = 0")), str(found.effects()), *map(str, found.predict(X[:2]))]
+
+    before = everything()
     if refit:
-        model.fit(X, Z)
+        model.fit(X[::-1], y)
     else:
         found = pickle.loads(pickle.dumps(found))
-    after = [str(found.summary()), str(found.test("x0 = 0")), str(found.effects()), *map(str, found.predict(X[:2]))]
-    assert before == after
-    assert repr(found) == "<LinearRegression with errors='HC3'>"
+    assert before == everything()
+    assert repr(found) == f"<{type(model).__name__} with errors={errors!r}>"
 
 
 FIT = {"X": X, "y": AMOUNTS}
@@ -436,6 +456,39 @@ def test_questions_that_are_refused(
     model, rows = fitted(name)
     with pytest.raises(error, match=message):
         getattr(model.with_errors(errors, **rows), method)(**arguments)
+
+
+def test_rows_of_a_table_bring_levels_weights_and_groups() -> None:
+    rows = pd.DataFrame(X, columns=["a", "b"]).assign(
+        kind=np.array(["low", "mid", "top"])[THREE], firm=GROUPS, times=1.0 + GROUPS % 3, y=AMOUNTS
+    )
+    table = open_table(rows, formula="y ~ a + b + kind", weight="times")
+    found = LinearRegression().fit(table).with_errors("cluster", table, groups="firm")
+    effect, summary = found.effects(), found.summary().to_dict()
+    assert [row["contrast"] for row in effect.rows] == ["slope", "slope", "mid - low", "top - low"]
+    assert [row["std_error"] for row in effect.rows] == pytest.approx(column(summary, "std_error")[1:])
+    assert "weighted by times" in effect.title
+    new = {"a": [0.0, 1.0], "b": [2.0, 3.0], "kind": ["mid", "top"]}
+    ends = found.predict(open_table(new))
+    matrix = np.array([[1.0, 0.0, 2.0, 1.0, 0.0], [1.0, 1.0, 3.0, 0.0, 1.0]])
+    for row, z, upper in zip(matrix, ends.prediction, ends.upper, strict=True):
+        error = abs(z) / np.sqrt(found.test(row[None]).chi2)
+        assert upper == pytest.approx(z + judged(0.95, np.inf) * error)
+
+
+def test_effects_that_were_absorbed_leave_tables_and_tests() -> None:
+    rows = pd.DataFrame(X, columns=["a", "b"]).assign(firm=GROUPS, y=AMOUNTS)
+    table = open_table(rows, target="y", features=["a", "b"], absorb="firm")
+    model = LinearRegression().fit(table)
+    found = model.with_errors("cluster", table, groups="firm")
+    given = {"errors": "cluster", "X": table, "groups": "firm"}
+    assert str(found.summary()) == str(model.summary(**given))
+    assert str(found.test("a = 0")) == str(model.test("a = 0", **given))
+    for ask in (found.effects, lambda: found.predict(table)):
+        with pytest.raises(InvalidParameter, match="absorbed"):
+            ask()
+    with pytest.raises(InvalidParameter, match="no HC3 errors where effects are absorbed"):
+        model.with_errors("HC3", table)
 
 
 def test_effects_need_rows_from_somewhere() -> None:

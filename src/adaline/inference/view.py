@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 from adaline.arrays import GroupsLike, HypothesisLike, LabelsLike, OffsetsLike, RowsLike, TargetsLike, WeightsLike
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.fitted import AnyModel
-from adaline.input.drafts import snapshot
 from adaline.parameters import (
     COEFFICIENT_INTERVAL,
     LEVEL,
@@ -217,7 +216,6 @@ def with_errors(
     """
     from adaline.inference.covariance import ErrorOptions
 
-    model: Any = snapshot(self)
     kind: Any = errors  # which of them there are is for the model to say
     options, rows = ErrorOptions(kind, groups, lags, distribution), RowsAgain(X, y, sample_weight, offset, exposure)
-    return InferenceView(model, options, rows, model._judge(options, rows))
+    return InferenceView(self, options, rows, self._judge(options, rows))  # a copy: public methods read one
