@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import cache, update_wrapper, wraps
-from inspect import Parameter, Signature, isclass, isfunction, signature
+from inspect import Parameter, Signature, getattr_static, isclass, isfunction, signature
 from pprint import saferepr
 from types import MethodType
 from typing import Any, Self
@@ -22,6 +22,7 @@ from adaline.arrays import AnyArray, LabelsLike, RowsLike, TargetsLike, WeightsL
 from adaline.attributes import give_attributes, own_attributes
 from adaline.display import fit_as_html
 from adaline.fitted import AnyModel, AnySystem, has_learned
+from adaline.state import MISSING, ShownAttribute
 
 WIDTH = 80
 """Characters of a line of a `repr`."""
@@ -96,6 +97,14 @@ UNCHANGED = "$UNCHANGED$"
 
 
 # -- the estimator ---------------------------------------------------------------------------------------------------
+
+
+def _is_there(model: AnyModel, name: str) -> bool:
+    """Whether a model has an attribute of its class now; nothing is computed, and no rows are read, to find out."""
+    found = getattr_static(type(model), name, None)
+    if isinstance(found, ShownAttribute):
+        return found.read(model) is not MISSING
+    return hasattr(model, name) if isinstance(found, Available | RequestSetter) else True
 
 
 class BaseEstimator:
@@ -186,8 +195,7 @@ class BaseEstimator:
     set_transform_request, set_inverse_transform_request = RequestSetter(), RequestSetter()
 
     def __dir__(self) -> list[str]:
-        apart = ("__", "_repr_")  # what a display asks for imports scikit-learn
-        return [name for name in super().__dir__() if name.startswith(apart) or hasattr(self, name)]
+        return [name for name in super().__dir__() if _is_there(self, name)]
 
     def __getstate__(self) -> dict[str, Any]:
         return own_attributes(self)

@@ -2,25 +2,34 @@
 
 A model is its parameters and one state. So a fit that succeeds is one assignment, a copy is another reference to the
 same state, and a model file holds the fields of the state.
-
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import MISSING as REQUIRED
 from dataclasses import dataclass, fields, replace
+from enum import Enum
 from functools import cache
 from inspect import getattr_static
 from typing import Any, Final, Generic, Self, TypeVar, overload
 
 from adaline.attributes import own_attributes
 from adaline.fitted import AnyModel
+from adaline.locks import lock_of
 
 T = TypeVar("T")
 M = TypeVar("M")
 S = TypeVar("S", bound="FittedState")
 
-MISSING: Final = object()
+
+class Missing(Enum):
+    """What stands for a value that there is not; it is the same after pickling."""
+
+    MISSING = "missing"
+
+
+MISSING: Final = Missing.MISSING
 HELD = "_state"
 """Where a model keeps what its attributes show."""
 
@@ -29,8 +38,9 @@ HELD = "_state"
 class FittedState:
     """What a fit of a family of systems has learned.
 
-    Every fit learns the fields without a default. The default of the others is None: only some fits learn them, and
-    while such a field is None the model has no attribute of its name.
+    Every fit learns the fields without a default. Only some fits learn the others, whose default is None, or MISSING
+    where None is a value that a fit may learn; while such a field has its default, the model has no attribute of its
+    name.
     """
 
     def shallow(self) -> dict[str, Any]:
@@ -71,14 +81,7 @@ class FittedAttribute(ShownAttribute[T]):
     """An attribute that shows a field of the state: `coef_` and `_coef` both show the field `coef`.
 
     It can be assigned, which replaces the state by one with the new value.
-
-    Parameters
-    ----------
-    or_none : whether None, in a field that only some fits learn, is a value of the attribute and not its absence.
     """
-
-    def __init__(self, or_none: bool = False) -> None:
-        self.or_none = or_none
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
         self.name, self.field = name, name.strip("_")
@@ -90,7 +93,7 @@ class FittedAttribute(ShownAttribute[T]):
     def __get__(self, model: Any, cls: Any = None) -> Any:
         if model is not None and (state := model._state) is not None:  # nearly always: no further call
             value = getattr(state, self.field, None)
-            if value is not None:
+            if value is not None and value is not MISSING:
                 return value
         return super().__get__(model, cls)
 
@@ -101,7 +104,7 @@ class FittedAttribute(ShownAttribute[T]):
             return MISSING
         value = getattr(state, self.field, MISSING)
         kind: Any = type(state)
-        absent = value is None and not self.or_none and self.field in _learned_by_some(kind)
+        absent = value is None and self.field in _learned_by_some(kind)
         return MISSING if absent else value
 
     def __set__(self, model: Any, value: T) -> None:
@@ -110,9 +113,10 @@ class FittedAttribute(ShownAttribute[T]):
 
 def change_state(model: AnyModel, **changed: object) -> None:
     """Replace the state of a fitted model by one that has other values in these fields."""
-    if model._state is None:
-        raise AttributeError(f"this {type(model).__name__} is not fitted: only what fit has learned can be changed")
-    model._state = replace(model._state, **changed)
+    with lock_of(model):
+        if model._state is None:
+            raise AttributeError(f"this {type(model).__name__} is not fitted: only what fit has learned can be changed")
+        model._state = replace(model._state, **changed)
 
 
 @cache
@@ -154,17 +158,11 @@ def state_among(model: AnyModel, state: type[S], attributes: dict[str, Any], **k
     shown = dict(_fields_shown_by(kind))
     learned = {field: attributes.pop(name) for name, field in shown.items() if name in attributes}
     given = {**known, **learned}
-    lacking = [field.name for field in fields(state) if field.name not in given and field.default is not None]
+    lacking = [field.name for field in fields(state) if field.name not in given and field.default is REQUIRED]
     if lacking:
         names = ", ".join(name for name, field in shown.items() if field in lacking)
         raise ValueError(f"{kind.__name__} lacks {names}")
     return state(**given)
-
-
-def absent_from(model: AnyModel) -> set[str]:
-    """Return the names by which the class of a model shows what this one has not learned."""
-    kind: Any = type(model)
-    return {name for name, one in shown_by(kind).items() if one.read(model) is MISSING}
 
 
 def attributes_of(model: object) -> dict[str, Any]:

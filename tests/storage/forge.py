@@ -269,7 +269,7 @@ def uses(X: Any, y: Any, path: Path) -> dict[str, Callable[[Any], Any]]:
         "names": call("get_feature_names_out"),
         "merge": lambda model: model.merge(copy.deepcopy(model)) if hasattr(model, "merge") else None,
         "merge with a fresh one": lambda model: _fresh(model, X, y).merge(model) if hasattr(model, "merge") else None,
-        "attributes": lambda model: [getattr(model, name) for name in dir(model) if not name.startswith("__")],
+        "attributes": lambda model: [getattr(model, name, None) for name in dir(model) if not name.startswith("__")],
         "repr": lambda model: repr(model) + str(model.certificate_),
         "save": lambda model: (save(model, path), load(path)),
     }

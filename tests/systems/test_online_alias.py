@@ -16,6 +16,7 @@ from adaline.arrays import Array
 from adaline.errors import DeprecatedWarning, InvalidParameter, NotFittedError
 from adaline.estimator import clone
 from adaline.kernels import native
+from adaline.state import attributes_of
 from adaline.storage import load, save
 
 pytestmark = pytest.mark.filterwarnings("ignore::adaline.errors.DeprecatedWarning")
@@ -105,7 +106,7 @@ def test_another_solver_starts_from_it_and_nothing_is_left() -> None:
     exact, model = LogisticRegression().fit(x, y), online(warm_start=True).fit(x, y)
     model.set_params(solver="auto").fit(x, y)
     np.testing.assert_allclose(model.coef_, exact.coef_, rtol=1e-6)
-    assert vars(model).keys() == vars(exact).keys()
+    assert attributes_of(model).keys() == attributes_of(exact).keys()
     assert not any(hasattr(model, name) for name in ("partial_fit", "learn_one", "predict_one", "progressive_loss_"))
     exact.set_params(solver="online")
     with pytest.raises(NotFittedError):

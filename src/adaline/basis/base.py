@@ -25,7 +25,7 @@ from adaline.errors import InvalidData, InvalidType
 from adaline.estimator import BaseEstimator, TransformerMixin, clone
 from adaline.fitted import check_is_fitted
 from adaline.parameters import NONE, AnyOf, Instance, ListOf
-from adaline.state import FittedAttribute, FittedState, absent_from, attributes_of, shown_by, state_among
+from adaline.state import FittedAttribute, FittedState, attributes_of, shown_by, state_among
 
 
 class Basis(TransformerMixin, BaseEstimator):
@@ -132,10 +132,6 @@ class Basis(TransformerMixin, BaseEstimator):
 
         framed(X)  # scikit-learn refuses two columns of one name only in its newest versions
         return validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=reset)
-
-    def __dir__(self) -> list[str]:
-        absent = absent_from(self)
-        return [name for name in super().__dir__() if name not in absent]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over attributes by name: those of a pickle, or of a model file, which names what is shown."""

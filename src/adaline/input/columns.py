@@ -21,7 +21,7 @@ from adaline.estimator import BaseEstimator
 from adaline.fitted import AnySystem
 from adaline.sources import Source
 from adaline.sources.expanded import expanded
-from adaline.state import MISSING, FittedState, ShownAttribute, absent_from, change_state, state_among
+from adaline.state import MISSING, FittedState, ShownAttribute, change_state, state_among
 
 T = TypeVar("T")
 
@@ -130,10 +130,6 @@ class System(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         """Whether the model is fitted: what scikit-learn's `check_is_fitted` asks."""
         return columns_if_any(self) is not None
-
-    def __dir__(self) -> list[str]:
-        absent = absent_from(self)
-        return [name for name in super().__dir__() if name not in absent]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over attributes by name: those of a pickle, or of a model file, which names what is shown."""

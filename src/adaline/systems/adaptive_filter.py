@@ -90,7 +90,8 @@ class AdaptedAttribute(ShownAttribute[T]):
         return MISSING if value is None else value
 
     def __set__(self, model: Any, value: T) -> None:
-        change_state(model, adaptation=self.put(model._adaptation, value))
+        with lock_of(model):  # no sample comes between the reading of the adaptation and its replacement
+            change_state(model, adaptation=self.put(model._adaptation, value))
 
 
 class SignalBlocks(NamedTuple):

@@ -101,8 +101,8 @@ class LeastSquaresClassifier(ClosedFormClassifier):
     basis: Any = None
 
     rank_ = FittedAttribute[int]()
-    aliased_ = FittedAttribute[NDArray[np.object_] | None](or_none=True)
-    dependencies_ = FittedAttribute[list[str] | None](or_none=True)
+    aliased_ = FittedAttribute[NDArray[np.object_] | None]()
+    dependencies_ = FittedAttribute[list[str] | None]()
     penalty_ = FittedAttribute[float]()
     path_ = FittedAttribute[dict[str, Array]]()
 

@@ -842,6 +842,10 @@ class LogisticRegression(NearFits, LinearClassifier):
     def _one_fit(self, what: str) -> LikelihoodFit:
         """Return the likelihood that inference is about; refuse several."""
         check_is_fitted(self, "classes_")
+        if online_alias.is_online(self):
+            raise InvalidParameter(
+                f"{what} needs a maximum of the likelihood, and solver='online' takes each row once: use another solver"
+            )
         if len(self._fits) > 1:
             raise InvalidParameter(
                 f"{what} needs one likelihood, and there are {len(self._fits)} machines: use scheme='softmax'"

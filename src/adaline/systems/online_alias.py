@@ -89,15 +89,15 @@ def _hand_over(model: AnyModel, verb: str, *rows: Any) -> None:
     if not begun or model._state.scan.settings_may_differ:
         check_parameters(model)
         settings_of(model.get_params(deep=False))
-    online = as_online(model)
-    getattr(online, verb)(*rows)
-    model._state = online._state
-    if not begun:
+    if not begun:  # before it learns: where warnings are errors, nothing has been learned
         warn(
             "solver='online' of LogisticRegression is deprecated, and the next release removes it: use OnlineLogistic, "
             "which learns the same numbers",
             DeprecatedWarning,
         )
+    online = as_online(model)
+    getattr(online, verb)(*rows)
+    model._state = online._state
 
 
 # -- methods of LogisticRegression -------------------------------------------------------------------------------------
@@ -143,13 +143,8 @@ def set_params(self: Any, **params: Any) -> Any:
 
 def shown_attribute(self: Any, name: str) -> Any:
     """Return an attribute that `OnlineLogistic` makes of its scan."""
-    if isinstance(self._state, OnlineState):
-        if name in SHOWN:
-            return getattr(as_online(self), name)
-        if name == "_fits":
-            raise InvalidParameter(
-                "this needs a maximum of the likelihood, and solver='online' takes each row once: use another solver"
-            )
+    if isinstance(self._state, OnlineState) and name in SHOWN:
+        return getattr(as_online(self), name)
     return object.__getattribute__(self, name)  # which says what is missing
 
 

@@ -385,7 +385,8 @@ class OnlineLogistic(OnlineClassifier):
     def _outputs(self, X: RowsLike) -> Array:
         """Return w.x + w0 of rows, (n, machines), where these lie."""
         check_is_fitted(self, "_scan")
-        return finite_outputs(read_finite(self, X), self.coef_, self.intercept_)
+        theta = self._coordinates.weights(slice(None))  # read once: rows may be learned meanwhile
+        return finite_outputs(read_finite(self, X), theta[:, 1:], theta[:, 0])
 
     def _raw_weights(self) -> Array:
         check_is_fitted(self, "_scan")

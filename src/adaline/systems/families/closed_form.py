@@ -29,7 +29,7 @@ from adaline.solvers.least_squares.factor import Factor, varying
 from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
 from adaline.sources.totals import weight_totals
-from adaline.state import FittedAttribute, FittedState
+from adaline.state import MISSING, FittedAttribute, FittedState, Missing
 from adaline.sums import ClassMoments, Components, Moments
 from adaline.systems.families.folds import FoldedRows, Unions, once, sum_folds
 from adaline.systems.families.supervised import LinearClassifier
@@ -69,8 +69,8 @@ class SolvedClasses(FittedState):
     coef: Array | None = None
     intercept: Array | None = None
     rank: int | None = None
-    aliased: NDArray[np.object_] | None = None
-    dependencies: list[str] | None = None
+    aliased: NDArray[np.object_] | Missing | None = MISSING
+    dependencies: list[str] | Missing | None = MISSING
     penalty: float | None = None
     path: dict[str, Array] | None = None
     means: Array | None = None
