@@ -127,6 +127,16 @@ def test_dates_are_explicit() -> None:
     assert model.predict(frame)[2] == pytest.approx(4.5)
     with pytest.raises(InvalidParameter, match="not dates"):
         open_table(frame, target="day", features=["y"], dates=["y"])
+    texts = frame.assign(day=["2020-01-01", None, " 2020-01-04 12:00", "2020-02-01T00:00"])
+    expected = model.predict(frame)[[0, 2, 3]]
+    np.testing.assert_allclose(model.predict(texts.iloc[[0, 2, 3]]), expected, rtol=1e-12)
+    dates = frame.assign(day=frame["day"].dt.to_pydatetime().tolist()).astype({"day": object})
+    np.testing.assert_array_equal(model.predict(dates), model.predict(frame))
+    for wrong in ("01/02/2020", "20200103", "2020-01-03T00:00+01:00", "2020-13-01"):
+        with pytest.raises(InvalidData, match=r"'day' holds .*fitted to dates"):
+            model.predict(texts.assign(day=wrong))
+    with pytest.raises(InvalidParameter, match=r"as texts: in a frame.*to_datetime"):
+        open_table(texts.dropna(), target="y", dates=["day"])
 
 
 def test_categories_by_choice() -> None:

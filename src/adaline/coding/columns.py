@@ -7,9 +7,11 @@ counted.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -45,6 +47,7 @@ MISSING_LEVEL = "(missing)"
 ARROW_NUMBERS = ("double", "float", "bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32)))
 """Types of Arrow that float64 holds exactly."""
 DAY = 86400.0
+YEAR_FIRST = re.compile(r"\d{4}-\d\d-\d\d")
 LONG = 2**14  # texts of a series from which it pays to import Arrow
 
 
@@ -102,6 +105,9 @@ class Column:
             return days(series)
         if series.null_count() == len(series):
             return np.full(len(series), math.nan)
+        found = _written_days(series.to_list())
+        if found is not None:
+            return found
         kind = "text" if series.dtype == nw.String else series.dtype
         raise InvalidData(f"column {self.name!r} holds {kind}, and the model was fitted to dates: correct the values")
 
@@ -281,6 +287,26 @@ def days(series: nw.Series[Any]) -> Array:
         for part in (seconds, micro - seconds * 1_000_000)
     )
     return (whole + rest / 1e6) / DAY
+
+
+def _written_days(values: list[Any]) -> Array | None:
+    """Return dates as `days` does, of texts in ISO 8601 or of dates of Python; None where a value is neither.
+
+    A frame read by pandas from a file of text has its dates as such texts, and a column of Python's dates has no type.
+    """
+    out = np.full(len(values), math.nan)
+    for i, value in enumerate(values):
+        if value is None or value != value:
+            continue
+        text = value.strip() if isinstance(value, str) else value.isoformat() if isinstance(value, date) else ""
+        try:
+            when = datetime.fromisoformat(text if YEAR_FIRST.match(text) else "")
+        except ValueError:
+            return None
+        if when.tzinfo is not None:
+            return None
+        out[i] = (when - datetime(1970, 1, 1)) / timedelta(days=1)
+    return out
 
 
 def kind_of(dtype: Any) -> str:

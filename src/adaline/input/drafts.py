@@ -19,7 +19,7 @@ import numpy as np
 from adaline.arrays import all_finite, is_device
 from adaline.attributes import give_attributes, own_attributes
 from adaline.errors import InvalidData, InvalidType, TooLarge
-from adaline.estimator import BaseEstimator
+from adaline.input.columns import System
 from adaline.locks import lock_of
 from adaline.results import Status, out_of_range
 from adaline.state import shown_fields
@@ -46,7 +46,7 @@ def transaction(method: Method) -> Method:
 
     @wraps(method)
     def learning(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not isinstance(self, BaseEstimator):
+        if not isinstance(self, System):
             called = f"{method.__name__}(X, y)"
             raise InvalidType(f"call {method.__name__} on a model, not on its class: LinearRegression().{called}")
         with lock_of(self):

@@ -237,6 +237,8 @@ def _why_no_dates(relation: Relation, name: str) -> str:
     others = list(dict.fromkeys(t for t in texts if not date_formats(t.strip()) and t.strip().lower() not in WORDS))
     if 2 * sum(t in others for t in texts) >= len(texts):
         return "holds text, not dates or times"
+    if not others and not relation.files:
+        return "holds dates as texts: in a frame, turn it into dates first, as by pandas.to_datetime"
     if not others:
         return f"holds dates in different formats, as {min(texts)!r} and {max(texts)!r}: write them all as 2024-12-31"
     lines = relation.lines_with(name, others, MOST_SHOWN)
