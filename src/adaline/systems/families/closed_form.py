@@ -235,7 +235,8 @@ class ClosedFormClassifier(LinearClassifier):
             raise UnsafeForget("cannot forget all rows: a model without any has no classes. Refit instead")
         rows = _with_rows(given.columns, self.classes_, source)
         state = self._found(replace(rows, source=None), total, meter, source)
-        refuse_few_digits(state.certificate.digits, [partial(self._output_digits, state)], state.dependencies)
+        known = None if isinstance(state.dependencies, Missing) else state.dependencies
+        refuse_few_digits(state.certificate.digits, [partial(self._output_digits, state)], known)
         self._state = state
         return self
 
