@@ -133,10 +133,10 @@ def test_errors_are_written_with_the_digits_they_deserve(errors: list[float], me
 
 def test_probabilities_worse_than_the_shares_of_the_classes_are_not_recommended_where_others_have_better() -> None:
     known: dict[str, Any] = {"second": 0.8, "probability": np.empty(0)}
-    models = LogisticRegression(), LogisticRegression(penalty=1.0)
-    for model in models:
-        model.separation_ = None
-    models[1].penalty_ = 1.0
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    models = LogisticRegression().fit(x, y), LogisticRegression(penalty=1.0).fit(x, y)
+    assert [(model.separation_, model.penalty_) for model in models] == [(None, 0.0), (None, 1.0)]
     overconfident = result([0.1, 0.2, 0.3], model=models[0], **known)
     penalised = result([0.1, 0.2, 0.31], model=models[1], second=0.5, probability=np.empty(0))
     found = recommend([overconfident, penalised], BASELINE, "error rate")
