@@ -373,3 +373,15 @@ def forbid(monkeypatch: pytest.MonkeyPatch) -> None:
         for name, value in vars(module).copy().items():
             if any(value is check for check in checks):
                 monkeypatch.setattr(module, name, None)
+
+
+@pytest.mark.parametrize("dtype", ["boolean", "bool[pyarrow]", "Int64", "int64[pyarrow]", "UInt8"])
+def test_labels_of_columns_that_may_have_gaps_keep_their_kind(dtype: str) -> None:
+    rows = np.random.default_rng(0).normal(size=(40, 2))
+    labels = pd.Series((rows[:, 0] > 0).astype(int), dtype=dtype)
+    model = LogisticRegression(penalty=1.0).fit(rows, labels)
+    assert model.classes_.tolist() == ([False, True] if "bool" in dtype else [0, 1])
+    assert model.classes_.dtype.kind == ("b" if "bool" in dtype else dtype[0].lower())
+    labels[3] = pd.NA
+    with pytest.raises(InvalidData, match="NaN: first at row 3"):
+        model.fit(rows, labels)

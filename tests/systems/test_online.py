@@ -527,3 +527,19 @@ def test_epochs_settle_where_their_loss_changes_by_the_share_asked_for() -> None
         ([none], -1.0, False),
     ):
         assert _settled(tallies, tol) is expected
+
+
+@pytest.mark.parametrize("name", [name for name, cls in SYSTEMS.items() if hasattr(cls(), "learn_one")])
+def test_a_row_that_says_other_things_than_the_model_knows_is_refused(name: str) -> None:
+    model = SYSTEMS[name]()
+    with pytest.raises(NotFittedError):
+        model.coefficients() if hasattr(model, "coefficients") else model.predict(np.eye(2))
+    more = {"classes": [False, True]} if is_classifier(model) else {}
+    with pytest.raises(InvalidData):
+        model.learn_one({}, True, **more) if name != "OnlineLogistic" else model.learn_one({"a": 10**400}, True)
+    model.learn_one([1.0, 2.0], True, **more).learn_one([2.0, 1.0], False, **more)
+    if more:
+        before = model.rows_seen_
+        with pytest.raises(InvalidData, match="are not the classes of the model"):
+            model.learn_one([1.0, 2.0], True, classes=[False, True, 2])
+        assert model.rows_seen_ == before

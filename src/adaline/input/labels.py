@@ -84,6 +84,10 @@ def _are_few_whole(y: TargetsLike) -> bool:
 def _vector(y: TargetsLike) -> Labels:
     """Return labels as an array (n,); what is no array, list or series of them is for scikit-learn to convert."""
     dtype = getattr(y, "dtype", None)
+    plain = getattr(dtype, "numpy_dtype", None)  # of nullable and Arrow columns of pandas
+    if isinstance(plain, np.dtype) and plain.kind in "iub":
+        with suppress(ValueError, TypeError):  # where no label is missing
+            return np.ascontiguousarray(y.to_numpy(dtype=plain))
     if isinstance(y, np.ndarray) or isinstance(dtype, np.dtype) or getattr(dtype, "kind", "O") not in "iufb":
         with suppress(ValueError, TypeError):
             found = np.asarray(y)

@@ -418,6 +418,8 @@ class AdaptiveFilter(SignalSystem):
         """Start with one sample, which says how many signals there are; return the state before it."""
         check_parameters(self)
         names, row = (tuple(x), list(x.values())) if isinstance(x, dict) else (None, x)
+        if not np.size(row):
+            raise InvalidData("a sample must have at least one signal")
         columns = InputColumns(int(np.size(row)), names, basis=basis_of_row(self, row))
         state = self._begin(SignalBlocks(np.size(y), np.ndim(y) == 0, columns, []))
         self._state = state

@@ -161,6 +161,8 @@ class OnlineLogistic(OnlineClassifier):
         >>> model.feature_names_in_.tolist(), bool(model.predict_one({"ad=c": 1}))
         (['user=a', 'user=b', 'ad=c'], True)
         """
+        if classes is not None:
+            self._check_named(classes)
         try:
             if self.class_weight is None and self._state.scan._native.take(x, y):  # type: ignore[union-attr]
                 return self  # at once, from the second row on

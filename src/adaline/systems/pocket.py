@@ -112,6 +112,7 @@ class Pocket(OnlineClassifier):
 
     def learn_one(self, x: RowLike, y: TargetLike, classes: LabelsLike = None) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; the pocket goes by streaks."""
+        self._check_named(classes)
         with lock_of(self):
             state = self._state or self._begin_with(x, y, classes)
             scan, best = state.scan, self._best()

@@ -618,7 +618,7 @@ def row_of_dict(x: Mapping[Any, Any], names: tuple[Any, ...], coding: Any) -> Ar
             return np.fromiter(x.values(), np.float64, len(names))
         if len(x) == len(names):
             return np.fromiter(map(x.__getitem__, names), np.float64, len(names))
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         pass
     if coding is not None:
         return np.ascontiguousarray(as_dense(coded_row(x, coding))[0])
@@ -635,7 +635,7 @@ def number_in(name: Any, value: Any) -> float:
     """Return a value of a row that is a dict as a number; refuse what is none, by the name of its column."""
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidData(f"column {name!r} of the row holds {value!r}, not a number") from None
 
 

@@ -77,6 +77,8 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
 
         A new model must know its classes: from `classes`, or because the label is True or False.
         """
+        if classes is not None:
+            self._check_named(classes)
         try:
             if self.class_weight is None and self._state.scan._native.take(x, y):  # type: ignore[union-attr]
                 return self  # at once, from the second row on
@@ -123,6 +125,11 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
     def intercept_(self) -> Array:
         """The constants, (1,) or (K,)."""
         return self._raw_weights()[:, 0].copy()
+
+    def _check_named(self, classes: LabelsLike) -> None:
+        """Refuse classes named with a row to a model that has others."""
+        if classes is not None and self._state is not None:
+            refuse_other_classes(classes, self._state.labels)
 
     def _learn_labels(
         self,
