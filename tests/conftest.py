@@ -21,7 +21,7 @@ from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
 FEW, ONE_OF = 6, 16  # cases of a test that all run for a change; of those beyond, one of sixteen
-FEW_DEAR = 3  # the same of a test that is marked `dear`
+FEW_EXPENSIVE = 3  # the same of a test that is marked `expensive`
 LAW, ONE_TEST_OF = (
     16,
     8,
@@ -103,7 +103,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         cases[item.nodeid.partition("[")[0]].append(item)
     for name, own in cases.items():
-        few = FEW_DEAR if own[0].get_closest_marker("dear") else FEW
+        few = FEW_EXPENSIVE if own[0].get_closest_marker("expensive") else FEW
         every = own[0].get_closest_marker("every") is not None
         kept = range(len(own)) if every else covering(name, [_values(item) for item in own], few)
         quick = [own[number] for number in kept if own[number].get_closest_marker("night") is None]

@@ -24,7 +24,7 @@ S = TypeVar("S", bound="FittedState")
 
 
 class Missing(Enum):
-    """What stands for a value that there is not; it is the same after pickling."""
+    """Marks a value that does not exist; unlike None it can be told from one, also after pickling."""
 
     MISSING = "missing"
 
@@ -34,7 +34,7 @@ HELD = "_state"
 """Where a model keeps what its attributes show."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FittedState:
     """What a fit of a family of systems has learned.
 
@@ -43,14 +43,14 @@ class FittedState:
     name.
     """
 
-    def shallow(self) -> dict[str, Any]:
+    def by_name(self) -> dict[str, Any]:
         """Return the fields by name, the values themselves and not copies."""
         kind: Any = type(self)
         return {name: getattr(self, name) for name in _field_names(kind)}
 
 
 class ShownAttribute(Generic[T]):
-    """An attribute of a model that shows a part of what the model has learned; absent where that part was not."""
+    """An attribute of a model that shows a part of its state; it does not exist if the fit did not set that part."""
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
         self.name = name
@@ -104,7 +104,7 @@ class FittedAttribute(ShownAttribute[T]):
             return MISSING
         value = getattr(state, self.field, MISSING)
         kind: Any = type(state)
-        absent = value is None and self.field in _learned_by_some(kind)
+        absent = value is None and self.field in _optional_fields(kind)
         return MISSING if absent else value
 
     def __set__(self, model: Any, value: T) -> None:
@@ -125,7 +125,7 @@ def _field_names(state: type[FittedState]) -> tuple[str, ...]:
 
 
 @cache
-def _learned_by_some(state: type[FittedState]) -> frozenset[str]:
+def _optional_fields(state: type[FittedState]) -> frozenset[str]:
     """Return the names of the fields that some fits learn and others do not."""
     return frozenset(field.name for field in fields(state) if field.default is None)
 

@@ -29,7 +29,7 @@ from tests.storage.cases import assert_equal
 def assert_same_state(a: Any, b: Any) -> None:
     """Assert that two models hold the same to the bit, in whatever order it was set."""
     assert_equal(*(dict(sorted(attributes_of(one).items())) for one in (a, b)), timed=False, laid=False)
-    assert a._state.shallow().keys() == b._state.shallow().keys()  # also where a state was made without its constructor
+    assert a._state.by_name().keys() == b._state.by_name().keys()  # also where a state was made without its constructor
 
 
 @cases()

@@ -150,7 +150,7 @@ class Basis(TransformerMixin, BaseEstimator):
 ONE = Instance(Basis, "a basis")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class BesideState(FittedState):
     """The bases of a `Beside`, learned from the same rows."""
 
@@ -231,7 +231,7 @@ class Beside(Basis):
         return list(self.bases) if good else []
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class AfterState(FittedState):
     """The bases of an `After`: `outer` is learned from the columns of `inner`."""
 

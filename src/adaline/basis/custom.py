@@ -16,7 +16,7 @@ from adaline.parameters import NONE, AnyOf, Function, Instance, ListOf
 from adaline.state import FittedAttribute, FittedState
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CustomState(FittedState):
     """The number of columns of phi."""
 

@@ -17,7 +17,7 @@ from adaline.state import FittedAttribute, FittedState
 PERIOD = AnyOf(AUTO, POSITIVE, Numbers("positive numbers, one a column", (1,), positive=True))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FourierState(FittedState):
     """What a Fourier basis has learned.
 

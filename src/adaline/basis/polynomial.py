@@ -23,7 +23,7 @@ from adaline.values import Blocks, exact_mean, exact_sum, reduce_blocks
 MOST_TERMS = 10**5
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PolynomialState(FittedState):
     """What a polynomial basis has learned.
 

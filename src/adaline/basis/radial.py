@@ -19,7 +19,7 @@ from adaline.wording import counted
 CentreRule = Literal["k-means", "random"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RadialState(FittedState):
     """What a radial basis has learned.
 

@@ -21,7 +21,7 @@ KnotRule = Literal["quantile", "uniform"]
 PLACED = one_of(KnotRule)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SplineState(FittedState):
     """The knots of each column, those at the ends of its range included."""
 

@@ -104,7 +104,7 @@ class ColumnAttribute(ShownAttribute[T]):
         return MISSING if value is None else value
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SystemState(FittedState):
     """What a fit has learned of rows, and the columns that these had."""
 

@@ -300,7 +300,7 @@ def check_model(model: AnyModel) -> None:
     if not sizes["F"]:  # a constant alone, which no array can be given to
         return
     trial = copy.copy(model)
-    blank = dict.fromkeys({"names", "with_offset"} & model._state.shallow().keys())  # the row has none, and no levels
+    blank = dict.fromkeys({"names", "with_offset"} & model._state.by_name().keys())  # the row has none, and no levels
     change_state(trial, columns=columns_on(model)._replace(names=None, coding=None), **blank)
     bounded = isinstance(trial, GeneralizedLinear) and trial._loss().linked is not None  # the row may have no mean
     with np.errstate(all="ignore"):

@@ -46,7 +46,7 @@ FilterRule = Literal["lms", "nlms", "sign", "sign-data", "sign-sign", "rls"]
 AUTO_RATE = 0.5  # of the normalised rule, which is stable from 0 to 2
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class AdaptiveState(FilterState):
     """What an adaptive filter has learned.
 

@@ -73,7 +73,7 @@ MACHINE = Having(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CustomMachineState(SystemState):
     """What a fit of a machine of one's own has learned.
 

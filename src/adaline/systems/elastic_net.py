@@ -71,7 +71,7 @@ def _classifies(system: AnySystem) -> bool:
     return isinstance(loss_of(system.loss), Logistic | Softmax)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ElasticNetState(SystemState):
     """What a fit of an elastic net has learned.
 

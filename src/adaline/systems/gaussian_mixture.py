@@ -31,7 +31,7 @@ from adaline.systems.families.named import named_system
 from adaline.systems.families.unsupervised import UnsupervisedState, UnsupervisedSystem, shaped
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class MixtureState(UnsupervisedState):
     """What a fit of a mixture has learned.
 

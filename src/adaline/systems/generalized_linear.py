@@ -126,7 +126,7 @@ SEPARATED = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class GeneralizedLinearState(SystemState):
     """What a fit of a generalized linear machine has learned.
 

@@ -48,7 +48,7 @@ class StreamedLabels:
         return cast(NDArray[np.int32], self.rows.map(index))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class KMeansState(UnsupervisedState):
     """What a fit of k-means has learned.
 

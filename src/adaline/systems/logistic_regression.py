@@ -114,7 +114,7 @@ LogisticSolver = Literal[SmoothSolver, "online"]
 MOST_PAIRED = 10  # folds up to which paths are found without every two of them: a machine for each pair
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LogisticState(SystemState):
     """What a fit of the likelihood of labels has learned.
 
@@ -173,7 +173,7 @@ class LogisticRegression(NearFits, LinearClassifier):
     scheme : "softmax", "one-vs-rest" or "one-vs-one"
         What is done with K > 2 classes: one likelihood, K machines, or one for each pair, which vote.
     solver : "auto", "newton", "lbfgs" or "newton-cg"
-        "auto" chooses and says so in `certificate_.solver`. The result does not depend on it beyond `tol`. "online" is
+        "auto" chooses one, named in `certificate_.solver`. The result does not depend on it beyond `tol`. "online" is
         deprecated: use `OnlineLogistic`.
     tol : float
         Bounds the distance to the optimum, as a share of the objective of the best constants.

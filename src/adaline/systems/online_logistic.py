@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, Self, cast
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,8 +82,8 @@ class OnlineLogistic(OnlineClassifier):
 
     `fit` takes the rows once, or `epochs` times. `partial_fit` continues with more rows, `learn_one` with one, which
     may be a dict: keys left out are zero, and a new key is a new column. Rows in several calls give the same bits as in
-    one. The weights are no maximum of the likelihood and have no standard errors: `certificate_` says so, and
-    `LogisticRegression` has both. Penalties count once for all rows so far, not once a row, and once more with every
+    one. The weights do not maximise the likelihood and have no standard errors; for these use
+    `LogisticRegression`. Penalties count once for all rows so far, not once a row, and once more with every
     further epoch: one pass shrinks weights less than the objective asks for, and many epochs approach its minimum.
 
     Parameters
@@ -127,6 +127,14 @@ class OnlineLogistic(OnlineClassifier):
     >>> print(model.score(data.X, data.y) > 0.85, model.progressive_loss_ < 0.4, model.certificate_.status)
     True True ongoing
 
+    Rows one at a time, whose new keys are new columns:
+
+    >>> model = OnlineLogistic()
+    >>> for row, clicked in (({"user=a": 1}, True), ({"user=b": 1}, False), ({"user=a": 1, "ad=c": 1}, True)):
+    ...     _ = model.learn_one(row, clicked)
+    >>> model.feature_names_in_.tolist(), bool(model.predict_one({"ad=c": 1}))
+    (['user=a', 'user=b', 'ad=c'], True)
+
     References
     ----------
     Lecture S0, section 5.9, and S2 (the likelihood and its gradient); S4 (online gradient). One pass an epoch. J.
@@ -147,34 +155,12 @@ class OnlineLogistic(OnlineClassifier):
     average: Annotated[bool, FLAG] = False
     basis: Any = None
 
-    def learn_one(self, x: RowLike, y: TargetLike, classes: LabelsLike = None) -> Self:
-        """Learn from one row, an array (D,) or a dict by column names, whose new keys are new columns.
-
-        A new model must know its classes: from `classes`, or because the label is True or False.
-
-        Examples
-        --------
-        >>> from adaline import OnlineLogistic
-        >>> model = OnlineLogistic()
-        >>> for row, clicked in (({"user=a": 1}, True), ({"user=b": 1}, False), ({"user=a": 1, "ad=c": 1}, True)):
-        ...     _ = model.learn_one(row, clicked)
-        >>> model.feature_names_in_.tolist(), bool(model.predict_one({"ad=c": 1}))
-        (['user=a', 'user=b', 'ad=c'], True)
-        """
-        if classes is not None:
-            self._check_named(classes)
-        try:
-            if self.class_weight is None and self._state.scan._native.take(x, y):  # type: ignore[union-attr]
-                return self  # at once, from the second row on
-        except AttributeError:  # there is no scan, or no native one yet
-            pass
-        with lock_of(self):
-            if self._state is None:
-                self._begin_with(x, y, classes)
-            else:
-                self._follow_settings(self._state, self._state.scan)
-                self._learn_from(x, y)
-        return self
+    def _learn_next(self, x: RowLike, y: TargetLike, classes: LabelsLike) -> None:
+        if self._state is None:
+            self._begin_with(x, y, classes)
+        else:
+            self._follow_settings(self._state, self._state.scan)
+            self._learn_from(x, y)
 
     @by_blocks
     def predict_proba(self, X: RowsLike) -> Array:

@@ -93,7 +93,7 @@ class _Labels(Check):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class OrdinalState(SystemState):
     """What a fit of cumulative probabilities has learned.
 

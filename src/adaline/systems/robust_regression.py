@@ -86,7 +86,7 @@ RobustStart = Literal["robust", "least_squares"]
 THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RobustState(SystemState):
     """What a robust fit has learned.
 

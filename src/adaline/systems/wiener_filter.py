@@ -142,7 +142,7 @@ class Recording:
         return out
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class WienerState(FilterState):
     """What a fit of a Wiener filter has learned.
 

@@ -48,7 +48,7 @@ NOT_JUDGED = certificate(status=Status.FEW_DIGITS, digits=0.0, condition=1.0, pa
 """The certificate of weights that are only tried, on rows held out."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SolvedClasses(FittedState):
     """What the solution over classes that all have rows is; each system finds some of it.
 
@@ -88,7 +88,7 @@ class SolvedClasses(FittedState):
     weights: Array | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ClosedFormState(SystemState, SolvedClasses):
     """What a fit from class moments has learned.
 
@@ -370,7 +370,7 @@ class ClosedFormClassifier(LinearClassifier):
             if rows.source is not None:  # all rows are here, more will not follow
                 warn(note, AdalineWarning)
         return ClosedFormState(
-            **{**solved.shallow(), "certificate": meter.on(without_constants(proof, constant), read)},
+            **{**solved.by_name(), "certificate": meter.on(without_constants(proof, constant), read)},
             columns=rows.columns,
             classes=rows.classes,
             sums=total,

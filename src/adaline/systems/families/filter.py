@@ -60,7 +60,7 @@ class Signals(NamedTuple):
     columns: InputColumns
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FilterState(SystemState):
     """What a fit of a filter has learned; `flat` : whether the desired signals were one vector."""
 

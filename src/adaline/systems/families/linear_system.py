@@ -75,7 +75,7 @@ if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit do
     from adaline.inference.view import InferenceView, RowsAgain
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SolvedRegression(FittedState):
     """What a solver finds: fits, one for all targets or one for each, and what it notes on the way.
 
@@ -96,7 +96,7 @@ class SolvedRegression(FittedState):
     prior_variance: float | Array | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LeastSquaresState(SystemState, SolvedRegression):
     """What a fit from second moments has learned.
 
@@ -755,7 +755,7 @@ class LinearSystem(LinearRegressor):
         notes = column_notes(fits[0], rows.columns.coefficient_names, absorbed)
         return made(
             LeastSquaresState,
-            **solved.shallow(),
+            **solved.by_name(),
             columns=rows.columns,
             coef=coef,
             intercept=intercept,

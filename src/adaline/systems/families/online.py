@@ -58,7 +58,7 @@ Kind = TypeVar("Kind", bound=Scan)
 FEW, SEEN = 16, 1e-6  # first rows, and the share of its size by which a column must vary among them to be no constant
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class OnlineSetup(SystemState):
     """What a system that learns row by row takes from its first rows, before it learns.
 
@@ -90,7 +90,7 @@ class OnlineSetup(SystemState):
         return self.standard is None and self.columns.basis is None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class OnlineState(OnlineSetup):
     """What a system has learned row by row.
 
@@ -466,7 +466,7 @@ class OnlineSystem(System):
         state = self._state
         if state is None:
             check_is_fitted(self, "n_features_in_")
-            raise AssertionError
+        assert state is not None
         theta = self._weights()
         plain = type(x) is np.ndarray and x.ndim == 1 and x.dtype.kind in "fiub"
         if plain and state.standard is None and state.columns.basis is None:
@@ -499,7 +499,7 @@ def learned_by(setup: OnlineSetup, fitted: FittedScan[Scan]) -> OnlineState:
     """Return the state of a setup, or of the state before, with a scan and the result of its fits."""
     if isinstance(setup, OnlineState):
         return replace(setup, scan=fitted.scan, result=fitted.result)
-    return OnlineState(**setup.shallow(), scan=fitted.scan, result=fitted.result)
+    return OnlineState(**setup.by_name(), scan=fitted.scan, result=fitted.result)
 
 
 def copied(state: OnlineState) -> OnlineState:

@@ -85,16 +85,20 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         except AttributeError:  # there is no scan, or no native one yet
             pass
         with lock_of(self):
-            state = self._state or self._begin_with(x, y, classes)
-            if self.class_weight is None:
-                self._learn_row(x, self._target(y))
-            else:
-                row, t, weight = self._weighted_row(x, y)
-                self._follow_settings(state, state.scan)
-                scan = state.scan.copy()  # other threads may read it while it runs
-                scan.run(Block(row[None, :], t, weight))
-                self._state = replace(state, scan=scan)
+            self._learn_next(x, y, classes)
         return self
+
+    def _learn_next(self, x: RowLike, y: TargetLike, classes: LabelsLike) -> None:
+        """Learn from one row, with the lock of the model; the first row begins it."""
+        state = self._state or self._begin_with(x, y, classes)
+        if self.class_weight is None:
+            self._learn_row(x, self._target(y))
+            return
+        row, t, weight = self._weighted_row(x, y)
+        self._follow_settings(state, state.scan)
+        scan = state.scan.copy()  # other threads may read it while it runs
+        scan.run(Block(row[None, :], t, weight))
+        self._state = replace(state, scan=scan)
 
     def predict_one(self, x: RowLike) -> TargetLike:
         """Return the label of one row: an array (D,), or a dict by column names."""

@@ -45,7 +45,7 @@ Mask = NDArray[np.bool_]
 MOST = 1e100  # larger decisions, such as those of a machine with rows of one class only, count as this
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SchemeState(SystemState):
     """What the machines of a scheme have learned.
 

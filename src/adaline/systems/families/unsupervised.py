@@ -22,7 +22,7 @@ from adaline.sources import Source
 from adaline.state import FittedAttribute
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class UnsupervisedState(SystemState):
     """What a fit to rows without targets has learned.
 
