@@ -17,13 +17,13 @@ import pyarrow as pa
 import pytest
 
 from adaline import open_table
+from adaline.coding import learn as learn_module
 from adaline.coding import levels as levels_module
 from adaline.coding.columns import Column, is_missing, plain_level, plain_levels
 from adaline.coding.frames import learn_from_frame
 from adaline.coding.levels import LevelSummary, WordSummary
 from adaline.coding.texts import ABSENT, UNKNOWN, Texts
 from adaline.errors import InvalidData
-from adaline.sources.tables import coding as coding_module
 
 MANY = [f"u{k % 900}" for k in range(2000)]
 COLUMNS: dict[str, pa.Array] = {
@@ -131,7 +131,7 @@ def test_levels_that_are_too_many_or_too_long_are_told(monkeypatch: pytest.Monke
     assert summary_of(pa.array(np.arange(30.0)), 29).counts is None
     table = pa.table({"id": MANY, "y": np.arange(2000.0)})
     monkeypatch.setattr(levels_module, "LONGEST_KEPT", 100)
-    monkeypatch.setattr(coding_module, "LONGEST_KEPT", 100)
+    monkeypatch.setattr(learn_module, "LONGEST_KEPT", 100)
     with pytest.raises(InvalidData, match=r"or 100 bytes of them: leave it out, or hash them"):
         open_table(table, target="y", categories=["id"]).learn_coding()
 
@@ -156,3 +156,44 @@ def test_whole_numbers_are_written_alike_whatever_their_type(kind: Any) -> None:
     for other in ([0.5, 2.0], [1e30, 2.0], [float("inf"), 2.0]):
         texts = Texts.of_column(pa.array(other, pa.float64()))
         assert texts.spread(np.array(texts.to_list(), dtype=object)).tolist() == [str(plain_level(v)) for v in other]
+
+
+OBJECTS: dict[str, list[Any]] = {
+    "texts": ["b", "a", " b", "a", "\tc"],
+    "whole numbers": [3, 1, 3, 2, 1],
+    "numbers": [0.5, 3.0, 3, -0.0, 0],
+    "truths": [True, False, True, True, True],
+    "numbers and texts": [1, "a", 2.5, "b", 1],
+    "truths and texts": [True, "a", True, "b", "a"],
+}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_a_frame_and_a_table_learn_the_same_column(name: str) -> None:
+    values = OBJECTS[name] * 3
+    series = pd.Series(values, dtype=object if "and" in name else None, name="c").astype("category")
+    learned = learn_from_frame(nw.from_native(series.to_frame(), eager_only=True))
+    assert learned is not None
+    counts = Counter(values)
+    declared = sorted(counts, key=lambda one: (isinstance(one, str), one))
+    assert learned.columns[0].levels == tuple(map(plain_level, declared))
+    assert learned.columns[0].share == tuple(counts[one] / len(values) for one in declared)
+    if "and" in name:
+        return  # which Arrow does not hold
+    frame = pd.DataFrame({"c": values, "y": np.arange(float(len(values)))})
+    table = open_table(frame.assign(c=series), target="y").learn_coding()
+    assert table.columns == learned.columns
+    if name == "texts":  # which are not declared: blanks around them are no part of a level
+        plain = learn_from_frame(nw.from_native(frame[["c"]], eager_only=True))
+        assert plain is not None
+        assert plain.columns == open_table(frame, target="y").learn_coding().columns
+        assert plain.columns[0].levels == ("a", "b", "c")
+
+
+def test_objects_that_are_numbers_are_numbers_as_in_a_table() -> None:
+    frame = pd.DataFrame({"n": [1, 2.5, None] * 4, "t": [True, False, None] * 4, "c": ["a", "b", "b"] * 4}).astype(
+        object
+    )
+    learned = learn_from_frame(nw.from_native(frame, eager_only=True))
+    assert learned is not None
+    assert [column.kind for column in learned.columns] == ["number", "boolean", "category"]

@@ -10,9 +10,9 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,10 @@ from adaline.coding.texts import (
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.lazy import nw
 from adaline.locks import cached_property
+from adaline.parameters import one_of
 
 Level = str | int | float | bool
+WordWeighting = Literal["counts", "binary", "tfidf"]
 
 MOST_LEVELS = 1000  # a text column with more distinct values is a category if they occur OFTEN times on average
 OFTEN = 10
@@ -221,6 +223,45 @@ class HashedColumn(Column):
 
 
 @dataclass(frozen=True)
+class WordOptions:
+    """How the words of a column are counted.
+
+    Parameters
+    ----------
+    weighting : "counts", "binary" (1 for a word that is there), or "tfidf": counts times the rarity of the word among
+        the rows, each row of length one.
+    ngrams : up to how many neighbouring words are a word too, joined by a blank.
+    least : the least number of rows that a word must be in.
+    width : the number of columns that words are hashed to, a power of two; 0 where each word has its own.
+    """
+
+    weighting: str = "counts"
+    ngrams: int = 1
+    least: int = 1
+    width: int = 0
+
+    @classmethod
+    def of(cls, given: dict[str, Any] | str | None) -> Self:
+        """Return the options of a dictionary, or of a weighting alone; refuse unknown ones."""
+        known = [one.name for one in fields(cls)]
+        given = {"weighting": given} if isinstance(given, str) else given
+        if given is not None and (not isinstance(given, dict) or not given.keys() <= {*known}):
+            raise InvalidParameter(f"words: the options of a column are {', '.join(known)}, got {given!r:.80}")
+        return cls(**(given or {}))
+
+    def __post_init__(self) -> None:
+        one_of(WordWeighting).check("words: weighting", self.weighting)
+        for name, most in (("ngrams", 8), ("least", 2**53)):
+            value = getattr(self, name)
+            if type(value) is not int or not 1 <= value <= most:
+                raise InvalidParameter(f"words: {name} is a whole number of 1 to {most:,}, got {value!r:.40}")
+        if self.width:
+            check_width("words: width", self.width)
+            if self.weighting == "tfidf" or self.least > 1:
+                raise InvalidParameter("words: hashed words have neither a least count nor weighting='tfidf'")
+
+
+@dataclass(frozen=True)
 class WordColumn(Column):
     """A column of texts whose words are counted; `levels` is the vocabulary, `share` the share of texts with each word.
 
@@ -343,11 +384,6 @@ def plain_level(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value if isinstance(value, str | int | float | bool) else written(value)
-
-
-def learn_category(name: str, levels: list[Any], counts: NDArray[np.int64]) -> Column:
-    """Return a category from its levels and the number of times that each occurred."""
-    return Column(name, "category", tuple(levels), tuple((counts / max(counts.sum(), 1)).tolist()))
 
 
 def plain_levels(levels: Iterable[Any]) -> list[Any]:

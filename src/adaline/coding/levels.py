@@ -5,6 +5,7 @@ There is no Python object for a row, and none for a level before levels are aske
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -12,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.attributes import own_attributes
-from adaline.coding.columns import is_missing, plain_level
+from adaline.coding.columns import is_missing, plain_level, texts_of
 from adaline.coding.texts import Texts, count_rows, is_view
+from adaline.lazy import nw
 
 RowCounts = NDArray[np.int64]
 
@@ -51,6 +53,37 @@ class LevelSummary:
             used = np.flatnonzero(counts)
             self.missing += len(chunk) - len(indices)
             self._take(chunk.dictionary.take(pa.array(used)), counts[used])
+
+    def add_series(self, series: nw.Series[Any]) -> str | None:
+        """Take in a series of any frame; return the name of a type of values that are no levels, which are left out."""
+        if series.implementation.is_pyarrow():
+            self.add(series.to_native())
+            return None
+        if series.dtype == nw.String:
+            texts = texts_of(series)
+            there = np.ones(texts.rows, dtype=bool) if texts.absent is None else ~texts.absent
+            self.missing += texts.rows - int(np.count_nonzero(there))
+            self._take_texts(texts.take(np.flatnonzero(there)), None)
+            return None
+        counts = Counter(series.to_list())
+        found: dict[Any, dict[Any, int]] = {bool: {}, float: {}, str: {}}
+        for value, count in counts.items():
+            plain = value.item() if isinstance(value, np.generic) else value
+            kind = next((one for one in ((bool,), (int, float), (str,)) if isinstance(plain, one)), None)
+            if is_missing(value):
+                self.missing += count
+            elif kind is None:
+                return type(value).__name__
+            else:
+                found[kind[-1]][plain] = count
+        for kind, values in found.items():
+            weights = np.array([*values.values()], dtype=np.int64)
+            if kind is str:
+                self._take_texts(Texts.of(values), weights)
+            elif values:
+                numbers = np.array([*values])
+                self._take_numbers(numbers if numbers.dtype.kind in "biuf" else numbers.astype(np.float64), weights)
+        return None
 
     def merge(self, other: Self) -> None:
         """Take in another summary."""

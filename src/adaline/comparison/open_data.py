@@ -29,7 +29,7 @@ from adaline.sources.tables.coding import (
     find_ticked,
     gap_counts,
     gaps_of,
-    refuse_prose,
+    refuse_unlike_levels,
     required_columns,
     target_columns,
     usable_columns,
@@ -360,7 +360,7 @@ def _check_target(relation: Relation, target: str) -> None:
     if mixed := relation.mixed_units(target):
         raise InvalidData(f"the target {target!r} {mixed}: convert them to one unit, or choose another column")
     if kind == "text":
-        refuse_prose(relation, [], [target])
+        refuse_unlike_levels(relation, [], [target])
 
 
 def _date_format(relation: Relation, column: str) -> str | None:

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, RowsLike, TargetsLike, as_dense, is_sparse
 from adaline.block import Block
+from adaline.coding.amounts import RangeSummary
 from adaline.coding.columns import MISSING_LEVEL, Column, plain_level
+from adaline.coding.learn import MOST_KEPT
 from adaline.comparison.open_data import FEW_LOST, MOST_WHOLE_LABELS, DataRequest, OpenedData, open_data
 from adaline.comparison.spellings import same_levels
 from adaline.errors import InvalidData, InvalidParameter
@@ -27,7 +29,7 @@ from adaline.sources import Source, TableSource
 from adaline.sources.tables.coding import gap_counts, gaps_of, target_columns
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
-from adaline.sources.tables.summary import MOST_KEPT, RangeSummary, Wanted, summarize
+from adaline.sources.tables.summary import Wanted, summarize
 from adaline.sources.threads import run_blocks
 from adaline.sources.views import assign_folds
 

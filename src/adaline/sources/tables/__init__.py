@@ -14,11 +14,12 @@ test holds the three equal.
   code the next ones, and so does the thread of the scan where it would wait (`done_ahead`). So an online fit of a table
   of numbers and hashed columns reads its file once.
 - **Learning a coding** takes two steps: `Design` from the options and the kinds of columns, then
-  `design.coding(summary)`. `TableSummary` is a sum over Arrow tables of whole numbers (counts, and exact sums in units
-  of 2^-1074), so that it merges in any order with the same bits. Where the rows lie, `ReduceRows` runs it. First rows
-  are inspected by SQL. Levels are counted in `coding/levels.py`: texts by a hash table over Arrow's buffers
-  (`native/texts.cpp`), numbers by sorting. A merge puts counts side by side; equal levels are joined when these take 64
-  MB, or three times what they took when last joined, and at the end.
+  `design.coding(summary)`, by the learner that frames in memory have too (`coding/learn.py`). `TableSummary` is a sum
+  over Arrow tables of whole numbers (counts, and exact sums in units of 2^-1074), so that it merges in any order with
+  the same bits. Where the rows lie, `ReduceRows` runs it. First rows are inspected by SQL. Levels are counted in
+  `coding/levels.py`: texts by a hash table over Arrow's buffers (`native/texts.cpp`), numbers by sorting. A merge
+  puts counts side by side; equal levels are joined when these take 64 MB, or three times what they took when last
+  joined, and at the end.
 - **Parquet** is described and decoded by Arrow, without DuckDB unless there is a query, a row group a thread, from a
   map of the file that lasts as long as its row group: half the processor time of a stream of batches from DuckDB, and
   resident memory does not grow. Everything else is a stream of batches by DuckDB, cut to blocks of a fixed size so that

@@ -9,34 +9,21 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.coding import Coding, Column, Effect, Learned, Term
-from adaline.coding.columns import (
-    FEW_LEVELS,
-    MISSING_LEVEL,
-    HashedColumn,
-    WordColumn,
-    is_text,
-    learn_category,
-    nearly_unique,
-    plain_levels,
-)
+from adaline.coding import Coding, Effect, Learned, Term
+from adaline.coding.columns import FEW_LEVELS, nearly_unique
 from adaline.coding.expressions import compiled, names_in
 from adaline.coding.formula import read_formula, targets_of
-from adaline.coding.frames import plain_terms, refusal
+from adaline.coding.frames import plain_terms
+from adaline.coding.learn import MOST_KEPT, TEXTS, ColumnPlan, check_coding, learn_column, refusal, refuse_prose
 from adaline.coding.learned import HELD
-from adaline.coding.levels import LONGEST_KEPT, RowCounts
-from adaline.coding.names import NAMED
 from adaline.coding.numerals import parse_number
-from adaline.coding.rows import check_columns
 from adaline.coding.terms import without_repetition
-from adaline.coding.texts import TextIndex, Texts
 from adaline.coding.units import without_unit
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
@@ -46,14 +33,7 @@ from adaline.sources.tables.notation import TextColumn
 from adaline.sources.tables.relation import TIMES_OF_DAY, Relation
 from adaline.sources.tables.spec import TableSpec, check_absorbed, shown_columns
 from adaline.sources.tables.sql import quoted
-from adaline.sources.tables.summary import (
-    MOST_KEPT,
-    ReduceRows,
-    TableSummary,
-    Wanted,
-    reduce_rows,
-    summarize,
-)
+from adaline.sources.tables.summary import ReduceRows, TableSummary, Wanted, reduce_rows, summarize
 from adaline.values import Blocks, Values
 
 T = TypeVar("T")
@@ -68,7 +48,6 @@ FEWEST = 2  # rows of a table in which texts that are all different may be level
 UNTICKED = 0.1  # fraction of the rows from which the gaps in a column of one text mean no, and not an unknown value
 MOST_NAMED = 3  # values of a column that a message names
 MOST_LINES = 5  # lines with such values that a message names
-TEXTS = ("text", "category")
 WHOLE = ("hashed", "words")
 CODED_LEVELS = {False: 500, True: 1500}
 """Levels of all categories together that are coded unasked, without and with a penalty. Twice as many take eight times
@@ -243,8 +222,7 @@ def _same(values: Sequence[Any]) -> bool:
 class Design:
     """What a spec and the kinds of a table's columns say of its coding, before a row is read.
 
-    features : the raw columns and their kinds: "number", "boolean", "date", "text" or "category"; some have two.
-    declared : the levels of categories, in the order in which the table declares them.
+    features : how the raw columns are to be coded; some are so twice, as numbers and as categories.
     required : the columns that must have a value: rows without one are left out.
     """
 
@@ -252,8 +230,7 @@ class Design:
     spec: TableSpec
     targets: tuple[str, ...]
     target: str | None
-    features: tuple[tuple[str, str], ...]
-    declared: dict[str, list[Any]]
+    features: tuple[ColumnPlan, ...]
     required: tuple[str, ...]
     terms: tuple[Term, ...] | None = None
     intercept: bool = True
@@ -262,83 +239,21 @@ class Design:
     def wanted(self) -> Wanted:
         """What the coding is learned from: levels of categories, and means of numbers where they are filled."""
         fill = self.spec.missing in ("mean", "indicator")
-        means = tuple((name, kind) for name, kind in self.features if fill and kind not in (*TEXTS, *WHOLE))
-        levels = tuple((name, MOST_KEPT) for name, kind in self.features if kind in TEXTS)
-        words = tuple((name, one.ngrams) for name, one in self.spec.words if (name, "words") in self.features)
-        words = tuple((name, ngrams) for name, ngrams in words if not dict(self.spec.words)[name].width)
+        means = tuple((one.name, one.kind) for one in self.features if fill and one.kind not in (*TEXTS, *WHOLE))
+        levels = tuple((one.name, MOST_KEPT) for one in self.features if one.kind in TEXTS)
+        words = tuple((one.name, one.words.ngrams) for one in self.features if one.words and not one.words.width)
         if means or levels or words:  # hashed columns need no pass; where there is one, it tells what buckets hold
-            levels += tuple((name, MOST_KEPT) for name, kind in self.features if kind == "hashed")
+            levels += tuple((one.name, MOST_KEPT) for one in self.features if one.kind == "hashed")
         return Wanted(means=means, levels=levels, words=words, required=self.required)
 
     def coding(self, summary: TableSummary) -> Coding:
         """Return the coding, without what functions of a formula learn."""
-        columns, spec = tuple(self._column(summary, *feature) for feature in self.features), self.spec
+        levels, means, rows, spec = summary.levels, summary.means, summary.rows, self.spec
+        columns = tuple(learn_column(one, levels.get(one.name), means.get(one.name), rows) for one in self.features)
         terms = plain_terms(columns) if self.terms is None else self.terms
         policies = spec.weight, spec.missing, spec.unseen
         effects = tuple(map(Effect, spec.absorb))
         return Coding(columns, terms, self.target, *policies, self.intercept, spec.offset, effects=effects)
-
-    def _hashed(self, summary: TableSummary, name: str) -> Column:
-        """Return a column that is hashed, with its most frequent levels where they were counted."""
-        width = dict(self.spec.hashed)[name]
-        found = summary.levels[name].levels() if name in summary.levels else None
-        if not found or not found[0] or any(type(level) is int and abs(level) >= 2**53 for level in found[0]):
-            return HashedColumn(name, "hashed", width=width)  # numbers beyond 2^53 were counted as floats
-        levels, counts = found
-        by_text = Texts.of(map(str, levels)).order()
-        order = by_text[np.argsort(-counts[by_text], kind="stable")[:SHOWN]]
-        shares = tuple((counts[order] / counts.sum()).tolist())
-        chosen = tuple(levels[i] for i in order.tolist())
-        return HashedColumn(name, "hashed", chosen, shares, width=width, distinct=len(levels))
-
-    def _words(self, summary: TableSummary, name: str) -> Column:
-        """Return a column whose words are counted, with its vocabulary unless they are hashed."""
-        options = dict(self.spec.words)[name]
-        known: dict[str, Any] = {"weighting": options.weighting, "ngrams": options.ngrams, "width": options.width}
-        if options.width:
-            return WordColumn(name, "words", **known)
-        found = summary.levels[name].levels()
-        used = np.flatnonzero(found[1] >= options.least) if found is not None else np.empty(0, dtype=np.intp)
-        if found is None or len(used) > MOST_KEPT:
-            raise InvalidData(
-                f"column {name!r} has more than {MOST_KEPT:,} different words: set a larger least=, or hash them: "
-                f"words={{{name!r}: {{'width': 2**18}}}}"
-            )
-        if not len(used):
-            raise InvalidData(
-                f"column {name!r} has no words that occur in {options.least:,} rows or more; leave it out"
-            )
-        kept, shares = tuple(found[0][i] for i in used.tolist()), tuple((found[1][used] / summary.rows).tolist())
-        return WordColumn(name, "words", kept, shares, rows=summary.rows, **known)
-
-    def _column(self, summary: TableSummary, name: str, kind: str) -> Column:
-        marked = self.spec.missing == "indicator"
-        if kind == "hashed":
-            return self._hashed(summary, name)
-        if kind == "words":
-            return self._words(summary, name)
-        if kind in TEXTS:
-            found = summary.levels[name].levels()
-            if found is None:
-                raise InvalidData(
-                    f"column {name!r} has more than {MOST_KEPT:,} different values, or {LONGEST_KEPT:,} bytes of "
-                    f"them: leave it out, or hash them: hashed={{{name!r}: 2**20}}"
-                )
-            if not found[0]:
-                raise MissingValues(f"column {name!r} has no values at all; leave it out")
-            gaps, given = summary.levels[name].missing, dict(self.spec.categories).get(name)
-            if given is None and name not in self.declared:
-                found = _without_blanks(*found)
-            if name in self.spec.ticked:
-                found, gaps = ([*found[0], MISSING_LEVEL], np.append(found[1], gaps)), 0
-            column = _category(name, *found, given, self.declared.get(name))
-            return replace(column, gaps=marked and gaps > 0)
-        if name not in summary.means:
-            return Column(name, kind)
-        numbers = summary.means[name]
-        if not numbers.present:
-            raise MissingValues(f"column {name!r} has no values at all: there is no mean to fill in; leave it out")
-        return Column(name, kind, mean=numbers.mean, gaps=marked and numbers.missing > 0)
 
     def refuse_no_rows(self) -> NoReturn:
         """Refuse a table none of whose rows are used."""
@@ -396,18 +311,26 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
             raise InvalidData(refusal(name, "other" if nested else kinds[name], relation.schema[name]))
         if kinds[name] == "category" and relation.schema[name] == "TIMESTAMP WITH TIME ZONE":
             raise InvalidData(f"column {name!r} holds times with a zone, no categories: name it in dates=")
-    orders = {name: declared_order(relation, name) for name in features if kinds[name] == "category"}
+    pairs = [*((name, kinds[name]) for name in features), *((name, "category") for name in twice)]
     return Design(
         relation.title,
         spec,
         targets,
         target,
-        (*((name, kinds[name]) for name in features), *((name, "category") for name in twice)),
-        {name: order for name, order in orders.items() if order is not None},
+        tuple(_plan(relation, spec, name, kind) for name, kind in pairs),
         tuple(required_columns(relation, spec, targets, [*features, *spec.absorb])),
         terms,
         intercept,
     )
+
+
+def _plan(relation: Relation, spec: TableSpec, name: str, kind: str) -> ColumnPlan:
+    """Return how a column is to be coded."""
+    given = dict(spec.categories).get(name) if kind in TEXTS else None
+    declared = declared_order(relation, name) if kind == "category" else None
+    width = dict(spec.hashed).get(name, 0) if kind == "hashed" else 0
+    words = dict(spec.words).get(name) if kind == "words" else None
+    return ColumnPlan(name, kind, spec.missing == "indicator", given, declared, width, words)
 
 
 def refuse_whole(terms: Iterable[Term], whole: dict[str, str]) -> None:
@@ -438,7 +361,7 @@ def learn_coding(relation: Relation, spec: TableSpec, reduce: ReduceRows | None 
     design = design_of(relation, spec)
     named = dict(spec.categories)
     labels = [n for n in design.targets if n in relation.schema and n not in named and relation.kind(n) == "text"]
-    refuse_prose(relation, [name for name, kind in design.features if kind == "text"], labels)
+    refuse_unlike_levels(relation, [one.name for one in design.features if one.kind == "text"], labels)
     wanted = design.wanted
     summary = TableSummary.zero(wanted)
     if wanted.means or wanted.levels or wanted.words:
@@ -448,16 +371,14 @@ def learn_coding(relation: Relation, spec: TableSpec, reduce: ReduceRows | None 
     holes = [name for name, levels in summary.levels.items() if levels.missing and name not in spec.ticked]
     if spec.missing == "error" and holes:
         of_targets = [column for target in design.targets for column in target_columns(relation, target)]
-        design.refuse_gaps(reduce, [*of_targets, *(name for name, _ in design.features)])
+        design.refuse_gaps(reduce, [*of_targets, *(one.name for one in design.features)])
     coding = _learn_functions(reduce, design, design.coding(summary), relation.estimated_rows() or 0)
     if relation.dialect is not None:
         used = [*coding.needed, *required_columns(relation, replace(spec, missing="mean"), design.targets, ())]
         notations = relation.dialect.notations(list(dict.fromkeys(used)))
         local = tuple(one for one in notations if not one.plain)  # so that older versions read files of ordinary fits
         coding = replace(coding, na=relation.options.na, notations=local)
-    check_columns(coding.count)
-    _refuse_collisions(coding)
-    _refuse_merged_levels(coding)
+    check_coding(coding)
     return coding
 
 
@@ -553,29 +474,6 @@ def _join(left: list[list[Array]] | None, right: list[list[Array]] | None) -> li
     return [mine + theirs for mine, theirs in zip(left, right, strict=True)]
 
 
-def _refuse_merged_levels(coding: Coding) -> None:
-    """Refuse levels that are whole numbers beyond 2^53, where float64, as which they are read, merges neighbours."""
-    for column in (column for column in coding.columns if column.has_levels):
-        if any(type(level) is int and abs(level) >= 2**53 for level in column.levels):
-            raise InvalidData(
-                f"column {column.name!r} has levels of 2^53 or more, where float64 merges neighbours: hash it, "
-                f"hashed={{{column.name!r}: 2**20}}, or give it as texts, by a query such as SELECT "
-                f"CAST({quoted(column.name)} AS VARCHAR) AS ..."
-            )
-
-
-def _refuse_collisions(coding: Coding) -> None:
-    """Refuse codings in which two columns of X have the same name, as by a level called (missing)."""
-    known: set[str] = set()
-    references = [f"{column.name}[T.{column.levels[0]}]" for column in coding.columns if column.has_levels]
-    few = (term for term in coding._all_terms if coding.term_width(term) <= NAMED)  # the names of more are not kept
-    terms = (coding.term_names(term) for term in few if not coding.hashed_width(term))
-    for name in chain(*terms, references):
-        if name in known:
-            raise InvalidData(f"two columns would be called {name!r}: rename a column or a level of the table")
-        known.add(name)
-
-
 def rows_filter(relation: Relation, spec: TableSpec, targets: Sequence[str], features: Iterable[str]) -> str:
     """Return the SQL condition of the rows that are used."""
     return relation.present(required_columns(relation, spec, targets, features))
@@ -658,41 +556,6 @@ def declared_order(relation: Relation, name: str) -> list[Any] | None:
     return list(relation.rows(f"SELECT enum_range(CAST(NULL AS {relation.schema[name]}))")[0][0])
 
 
-def _category(
-    name: str, levels: list[Any], counts: RowCounts, given: tuple[Any, ...] | None, declared: Sequence[Any] | None
-) -> Column:
-    """Return a category: its levels are those given, or those declared that occur, or those that occur."""
-    if given is None and declared is None:
-        return learn_category(name, levels, counts)
-    order = plain_levels(declared if given is None else given)  # type: ignore[arg-type]
-    at = _places(levels, order)
-    if given is None:
-        order, at = [level for level, i in zip(order, at.tolist(), strict=True) if i >= 0], at[at >= 0]
-    elif unknown := [levels[i] for i in np.setdiff1d(np.arange(len(levels)), at)]:
-        raise InvalidData(f"column {name!r} has the level {min(unknown, key=str)!r}, which categories= does not name")
-    return learn_category(name, order, np.where(at >= 0, counts[np.maximum(at, 0)], 0))
-
-
-def _without_blanks(levels: list[Any], counts: RowCounts) -> tuple[list[Any], RowCounts]:
-    """Return levels and their counts, texts without blanks around them, by which values are found too."""
-    plain = [level.strip() or level if isinstance(level, str) else level for level in levels]
-    if plain == levels:
-        return levels, counts
-    sums: dict[Any, int] = {}
-    for level, count in zip(plain, counts.tolist(), strict=True):
-        sums[level] = sums.get(level, 0) + count
-    order = sorted(sums, key=lambda level: (isinstance(level, str), level))
-    return order, np.array([sums[level] for level in order], dtype=np.int64)
-
-
-def _places(levels: list[Any], wanted: list[Any]) -> NDArray[Any]:
-    """Return the index of each value wanted among levels, below zero where it is none of them."""
-    if all(type(level) is str for level in chain(levels, wanted)):
-        return TextIndex.of(levels).find(Texts.of(wanted))
-    index = {level: i for i, level in enumerate(levels)}
-    return np.array([index.get(level, -1) for level in wanted], dtype=np.intp)
-
-
 def _distinct(relation: Relation, names: list[str]) -> tuple[dict[str, int], int]:
     """Return the number of distinct values of text columns in the first rows, and the number of those rows."""
     asked = ", ".join(f"count(DISTINCT trim({relation.value(name)}))" for name in names)
@@ -758,7 +621,7 @@ def _number_counts(relation: Relation, columns: Sequence[str]) -> dict[str, Numb
     }
 
 
-def refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> None:
+def refuse_unlike_levels(relation: Relation, names: list[str], targets: list[str]) -> None:
     """Refuse text columns that are not categories: too many distinct texts, or numbers written as text.
 
     Labels of targets may be many, and whole numbers.
@@ -767,8 +630,8 @@ def refuse_prose(relation: Relation, names: list[str], targets: list[str]) -> No
         labels = name in targets and one.numeric == one.present and one.whole
         if one.present and one.bare > MOSTLY * one.present and not labels:
             raise InvalidData(f"column {name!r} {_mistyped(relation, name).reason}")
-        if name in names and is_text(one.levels, one.rows):
-            raise InvalidData(refusal(name, "text", f"{one.levels:,} different texts"))
+        if name in names:
+            refuse_prose(name, one.levels, one.rows)
         if name in targets and FEW_LEVELS < one.labels and one.labels > one.rows / 2:
             raise InvalidData(
                 f"Unknown label type: the target {name!r} holds {one.labels:,} different texts in {one.rows:,} rows, "

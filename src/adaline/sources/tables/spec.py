@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 
 from adaline.coding import Coding
 from adaline.coding.coding import check_policies
-from adaline.coding.columns import DEFAULT_WIDTH, MISSING_LEVEL, check_width
+from adaline.coding.columns import DEFAULT_WIDTH, MISSING_LEVEL, WordOptions, check_width
 from adaline.coding.expressions import compiled, lag_of, names_in
 from adaline.coding.numerals import WORDS
 from adaline.errors import InvalidData, InvalidParameter, UnknownParameter
@@ -21,49 +21,9 @@ from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sql import quoted
 from adaline.wording import joined
 
-WordWeighting = Literal["counts", "binary", "tfidf"]
 SingletonRows = Literal["keep", "drop"]
 DATE_SAMPLE = 20_000  # rows in which values that are no dates are looked for
 MOST_SHOWN = 3  # such values, and their lines, that a message names
-
-
-@dataclass(frozen=True)
-class WordOptions:
-    """How the words of a column are counted.
-
-    Parameters
-    ----------
-    weighting : "counts", "binary" (1 for a word that is there), or "tfidf": counts times the rarity of the word among
-        the rows, each row of length one.
-    ngrams : up to how many neighbouring words are a word too, joined by a blank.
-    least : the least number of rows that a word must be in.
-    width : the number of columns that words are hashed to, a power of two; 0 where each word has its own.
-    """
-
-    weighting: str = "counts"
-    ngrams: int = 1
-    least: int = 1
-    width: int = 0
-
-    @classmethod
-    def of(cls, given: dict[str, Any] | str | None) -> Self:
-        """Return the options of a dictionary, or of a weighting alone; refuse unknown ones."""
-        known = [one.name for one in fields(cls)]
-        given = {"weighting": given} if isinstance(given, str) else given
-        if given is not None and (not isinstance(given, dict) or not given.keys() <= {*known}):
-            raise InvalidParameter(f"words: the options of a column are {', '.join(known)}, got {given!r:.80}")
-        return cls(**(given or {}))
-
-    def __post_init__(self) -> None:
-        one_of(WordWeighting).check("words: weighting", self.weighting)
-        for name, most in (("ngrams", 8), ("least", 2**53)):
-            value = getattr(self, name)
-            if type(value) is not int or not 1 <= value <= most:
-                raise InvalidParameter(f"words: {name} is a whole number of 1 to {most:,}, got {value!r:.40}")
-        if self.width:
-            check_width("words: width", self.width)
-            if self.weighting == "tfidf" or self.least > 1:
-                raise InvalidParameter("words: hashed words have neither a least count nor weighting='tfidf'")
 
 
 @dataclass(frozen=True)
