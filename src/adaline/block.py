@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, host, is_device, is_sparse, namespace
+
+BLOCK_ELEMENTS = 2**20
+MIN_BLOCK_ROWS, MAX_BLOCK_ROWS = 1024, 65536
 
 
 class Shape(NamedTuple):
@@ -196,3 +200,10 @@ class Block:
     def shape(self) -> Shape:
         """Number of columns of x and of t."""
         return Shape(int(self.x.shape[1]), int(self.t.shape[1]))
+
+
+@lru_cache
+def block_rows(features: int) -> int:
+    """Return the number of rows of a dense block, a power of two: some megabytes, and at least 8 D rows if possible."""
+    rows = max(BLOCK_ELEMENTS // max(features, 1), 8 * features, 1)
+    return min(max(1 << (rows.bit_length() - 1), MIN_BLOCK_ROWS), MAX_BLOCK_ROWS)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from adaline import kernels
-from adaline.block import Shape
+from adaline.block import BLOCK_ELEMENTS, MAX_BLOCK_ROWS, MIN_BLOCK_ROWS, Shape, block_rows
 from adaline.errors import AdalineError, InvalidData
 from adaline.sources import ArraySource, SparseSource, set_threads
-from adaline.sources.base import BLOCK_ELEMENTS, MAX_BLOCK_ROWS, MIN_BLOCK_ROWS, block_rows
+from adaline.sources.matrix import DenseMatrix
 from adaline.sources.views import Recoded
 from adaline.sums import LeaveOneOut, Moments, Residual, Ridges, Theta, Triangle
 from tests.sums.examples import read_moments
@@ -148,8 +148,9 @@ def test_other_numbers_are_converted(dtype: type, make: Make) -> None:
     assert {source.block(i).x.dtype for i in range(source.n_blocks)} == {np.dtype(np.float64)}
     sums, sought = source.sum(Moments, centred=False), floats.sum(Moments, centred=False)
     np.testing.assert_array_equal(sums.buffer, sought.buffer)
-    np.testing.assert_array_equal(source.matvec(np.arange(3.0)), x.astype(float) @ np.arange(3.0))
-    np.testing.assert_allclose(source.rmatvec(np.arange(100.0)), x.astype(float).T @ np.arange(100.0), rtol=1e-14)
+    matrix, u = source.matrix(), np.arange(100.0)
+    np.testing.assert_array_equal(matrix.matvec(u[:3]), x.astype(float) @ u[:3])
+    np.testing.assert_allclose(matrix.rmatvec(u), x.astype(float).T @ u, rtol=1e-14)
 
 
 @every_kind
@@ -184,12 +185,12 @@ def test_products(make: Make, intercept: bool, weighted: bool, shape: tuple[int,
     w = weight if weighted else np.ones(len(x))
     source = make(x, t, w if weighted else None)
     mean = np.average(x, axis=0, weights=w) if intercept else np.zeros(shape[1])
-    z, gram = (x - mean) * scale * np.sqrt(w)[:, None], source.dual_gram(intercept, scale)
+    z, gram = (x - mean) * scale * np.sqrt(w)[:, None], source.matrix().dual_gram(w, intercept, scale)
     deviation = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=w))
     digits = 1e-7 if make is csr_matrix else 1e-12  # sparse float32 is squared as such
-    np.testing.assert_allclose(source.matvec(v), x @ v, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(source.rmatvec(u), x.T @ u, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(source.spread(intercept), deviation, rtol=digits, atol=3e-8 * intercept)
+    np.testing.assert_allclose(source.matrix().matvec(v), x @ v, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(source.matrix().rmatvec(u), x.T @ u, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(source.matrix().spread(w, intercept), deviation, rtol=digits, atol=3e-8 * intercept)
     np.testing.assert_allclose(gram.gram, z @ z.T, rtol=1e-11, atol=1e-11)
     np.testing.assert_allclose(gram.mean, mean, rtol=1e-12, atol=1e-15)
     np.testing.assert_array_equal(x, before)
@@ -200,19 +201,22 @@ def test_spread_of_huge_and_tiny_float32(make: Make) -> None:
     x, t, _ = rows()
     x = (x * [1e25, 1e-25, 1.0, 1.0, 1.0]).astype(np.float32).astype(float)
     with np.errstate(over="ignore"):
-        np.testing.assert_allclose(make(x, t).spread(False), np.sqrt((x**2).mean(axis=0)), rtol=1e-6)
+        found = make(x, t).matrix().spread(np.ones(len(x)), False)
+        np.testing.assert_allclose(found, np.sqrt((x**2).mean(axis=0)), rtol=1e-6)
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 7])
 def test_strips_of_columns_cover_all(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     x, t, weight = rows(20, 7)
-    whole = ArraySource(x, t, weight)
-    sought = whole.rmatvec(t[:, 0]), whole.spread(True), *whole.dual_gram(True, np.ones(7))
-    monkeypatch.setattr("adaline.sources.array.BLOCK_ELEMENTS", 20 * width)
-    source = ArraySource(x, t, weight)
-    assert len(source._strips()) == -(-7 // width)
-    found = source.rmatvec(t[:, 0]), source.spread(True), *source.dual_gram(True, np.ones(7))
-    for a, b in zip(found, sought, strict=True):
+
+    def products() -> list[Array]:
+        matrix = DenseMatrix(x, [0])
+        return [matrix.rmatvec(t[:, 0]), matrix.spread(weight, True), *matrix.dual_gram(weight, True, np.ones(7))]
+
+    sought = products()
+    monkeypatch.setattr("adaline.sources.matrix.BLOCK_ELEMENTS", 20 * width)
+    assert len(DenseMatrix(x, [0]).strips()) == -(-7 // width)
+    for a, b in zip(products(), sought, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
 
 
@@ -304,10 +308,10 @@ def test_blocks_are_copied_at_most(tall: dict[str, ArraySource], layout: str) ->
         limit = 2**20 + (0 if in_place else 12 * 8 * source.rows_per_block * d)
         assert peak(lambda kind=kind, theta=theta: source.sum(kind, theta)) < limit, kind
     limit = 6 * 8 * BLOCK_ELEMENTS + 8 * n
-    assert peak(lambda: source.matvec(np.ones(d))) < limit
-    assert peak(lambda: source.rmatvec(np.ones(n))) < limit
+    assert peak(lambda: source.matrix().matvec(np.ones(d))) < limit
+    assert peak(lambda: source.matrix().rmatvec(np.ones(n))) < limit
     if layout == "float32":
-        assert peak(lambda: source.spread(True)) < 6 * 8 * BLOCK_ELEMENTS
+        assert peak(lambda: source.matrix().spread(np.ones(n), True)) < 6 * 8 * BLOCK_ELEMENTS
 
 
 @pytest.mark.parametrize("kind", [Moments, Residual])

@@ -44,13 +44,15 @@ def test_sums_equal_those_of_an_array(example: Example, weights: bool) -> None:
 def test_products_equal_those_of_an_array(weighted: bool, intercept: bool) -> None:
     x, t, weight = rows()
     w = weight if weighted else None
+    own = weight if weighted else np.ones(len(x))
     device, array = on_device(x, t, w), ArraySource(x, t, w)
     v, u, scale = np.arange(4.0), np.arange(100.0), np.array([1.0, 2.0, 0.5, 0.0])
+    ours, theirs = device.matrix(), array.matrix()
     pairs = [
-        (device.matvec(v), array.matvec(v)),
-        (device.rmatvec(u), array.rmatvec(u)),
-        (device.spread(intercept), array.spread(intercept)),
-        *zip(device.dual_gram(intercept, scale), array.dual_gram(intercept, scale), strict=True),
+        (ours.matvec(v), theirs.matvec(v)),
+        (ours.rmatvec(u), theirs.rmatvec(u)),
+        (ours.spread(own, intercept), theirs.spread(own, intercept)),
+        *zip(ours.dual_gram(own, intercept, scale), theirs.dual_gram(own, intercept, scale), strict=True),
         (device.read_targets(), t),
     ]
     for found, sought in pairs:

@@ -66,11 +66,12 @@ def test_blocks_are_small_and_in_order(source: Any, whole: ArraySource) -> None:
 
 def test_sums_and_products(source: Any, whole: ArraySource) -> None:
     v, u = RNG.normal(size=9), RNG.normal(size=N)
-    np.testing.assert_allclose(source.matvec(v), whole.matvec(v), rtol=1e-13, atol=1e-13)
-    np.testing.assert_allclose(source.rmatvec(u), whole.rmatvec(u), rtol=1e-12, atol=1e-12)
+    matrix, other = source.matrix(), whole.matrix()
+    np.testing.assert_allclose(matrix.matvec(v), other.matvec(v), rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(matrix.rmatvec(u), other.rmatvec(u), rtol=1e-12, atol=1e-12)
     assert source.total_reads() == whole.total_reads() == 2
     for intercept in (True, False):
-        np.testing.assert_allclose(source.spread(intercept), whole.spread(intercept), rtol=1e-13)
+        np.testing.assert_allclose(matrix.spread(W, intercept), other.spread(W, intercept), rtol=1e-13)
     ours, theirs = (raw(one.sum(Moments, centred=True)) for one in (source, whole))
     np.testing.assert_allclose(ours, theirs, atol=1e-12 * np.abs(theirs).max())
     assert source.total_weight() == whole.total_weight() == W.sum()
@@ -84,7 +85,7 @@ def test_the_dual_gram_matrix(
 ) -> None:
     monkeypatch.setattr(expanded, "STRIP", strip)
     scale = np.linspace(0.5, 2.0, 9)
-    ours, theirs = (one.dual_gram(intercept, scale) for one in (source, whole))
+    ours, theirs = (one.matrix().dual_gram(W, intercept, scale) for one in (source, whole))
     np.testing.assert_allclose(ours.gram, theirs.gram, atol=1e-12 * np.abs(theirs.gram).max())
     np.testing.assert_allclose(ours.mean, theirs.mean, atol=1e-14)
 
@@ -135,7 +136,7 @@ def test_threads_change_no_bit(source: Any) -> None:
     found = []
     for threads in (1, 4):
         set_threads(threads)
-        found.append((source.sum(Moments, centred=True).second, source.rmatvec(np.ones(N))))
+        found.append((source.sum(Moments, centred=True).second, source.matrix().rmatvec(np.ones(N))))
     set_threads(None)
     for one, four in zip(*found, strict=True):
         np.testing.assert_array_equal(one, four)

@@ -120,12 +120,13 @@ def test_filtering_is_multiplying_by_the_rows(taps: tuple[int, ...], delay: int)
 def test_products_for_wide_data() -> None:
     x, t = signals((30, 40))
     source, plain = SignalSource(x, t, (30, 40)), ArraySource(design(x, (30, 40)), t)
-    ones = np.ones(70)
+    ones, u = np.ones(70), np.ones(50)
+    ours, others = source.matrix(), plain.matrix()
     pairs = [
-        (source.matvec(ones), plain.matvec(ones)),
-        (source.rmatvec(np.ones(50)), plain.rmatvec(np.ones(50))),
-        (source.dual_gram(True, ones).gram, plain.dual_gram(True, ones).gram),
-        (source.spread(True), plain.spread(True)),
+        (ours.matvec(ones), others.matvec(ones)),
+        (ours.rmatvec(u), others.rmatvec(u)),
+        (ours.dual_gram(u, True, ones).gram, others.dual_gram(u, True, ones).gram),
+        (ours.spread(u, True), others.spread(u, True)),
     ]
     for mine, theirs in pairs:
         np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)

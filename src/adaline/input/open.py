@@ -47,8 +47,9 @@ from adaline.input.columns import InputColumns, coding_on, columns_if_any, colum
 from adaline.input.labels import Labels, category_order, encode_labels, read_labels
 from adaline.lazy import nw
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, is_table
-from adaline.sources.array import FLOATS, read_weights
+from adaline.sources.array import read_weights
 from adaline.sources.base import IndexedSource
+from adaline.sources.matrix import FLOATS
 
 if TYPE_CHECKING:  # tables are slow to import
     from adaline.sources.tables.targets import Codebook

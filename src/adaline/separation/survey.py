@@ -100,14 +100,14 @@ class Survey:
         return np.column_stack([share[:, 0] / total.weight - w @ mean, w])
 
     def _means(self, classes: list[int], scaling: ExactScaling) -> Array:
-        codes = self.source.read_targets()[:, 0]
+        codes, x = self.source.read_targets()[:, 0], self.source.matrix()
         power = -scaling.exponent
-        means = [self.source.rmatvec((codes == k) / max(self.rows[k], 1))[scaling.columns] for k in classes]
+        means = [x.rmatvec((codes == k) / max(self.rows[k], 1))[scaling.columns] for k in classes]
         c = times_power(np.array(means) - scaling.shift, power)
         return np.column_stack([-0.5 * (c * c).sum(axis=1), c])
 
     def _logistic(self, classes: list[int], scaling: ExactScaling, start: Array) -> Array:
-        codes = self.source.read_targets()[:, 0]
+        codes, x = self.source.read_targets()[:, 0], self.source.matrix()
         t = np.where(codes == classes[1], 1.0, np.where(codes == classes[0], -1.0, 0.0))
         weight = self.source.read_weights()
         if weight is not None:
@@ -119,12 +119,12 @@ class Survey:
             w = np.zeros(scaling.features)
             w[scaling.columns] = times_power(theta[1:], -scaling.exponent)
             constant = theta[0] - float(w[scaling.columns] @ scaling.shift)
-            return np.asarray(t * (self.source.matvec(w) + constant))
+            return np.asarray(t * (x.matvec(w) + constant))
 
         def loss(theta: Array) -> tuple[float, Array]:
             height = scores(theta)
             slope = -t * scipy.special.expit(-height)
-            back = self.source.rmatvec(slope)[scaling.columns] - scaling.shift * slope.sum()
+            back = x.rmatvec(slope)[scaling.columns] - scaling.shift * slope.sum()
             gradient = np.concatenate([[slope.sum()], times_power(back, -scaling.exponent)])
             return float(np.logaddexp(0.0, -height)[part].sum()), gradient
 

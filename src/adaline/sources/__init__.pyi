@@ -1,6 +1,5 @@
 from adaline.sources.array import ArraySource as ArraySource
 from adaline.sources.array import SparseSource as SparseSource
-from adaline.sources.base import DualGram as DualGram
 from adaline.sources.base import Source as Source
 from adaline.sources.device import DeviceSource as DeviceSource
 from adaline.sources.tables.open_table import open_table as open_table

@@ -11,11 +11,12 @@ import scipy
 from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, LabelsLike, host, is_sparse, on_host, refuse_masked
-from adaline.block import Block
+from adaline.block import Block, block_rows
 from adaline.errors import InvalidData, InvalidType
 from adaline.locks import cached_property
 from adaline.scans import Scan
-from adaline.sources.base import BLOCK_ELEMENTS, DualGram, IndexedSource, InMemory, Source, block_rows
+from adaline.sources.base import IndexedSource, InMemory, Source
+from adaline.sources.matrix import FLOATS, DenseMatrix, RowMatrix, SparseMatrix, floats
 from adaline.sources.streamed import BLOCK_BYTES, PageLocks
 from adaline.sums.columns import sparse_exponents
 
@@ -23,7 +24,6 @@ WIDEST = 2**13  # columns whose D x D matrix is formed by any sum
 NARROW = 2**16  # range of whole numbers that are counted instead of sorted
 ENTRIES = 4  # of a block for each of more columns
 HEAVIEST = 1e140  # weight of a row, and one over the lightest
-FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 class HostRows(InMemory, IndexedSource):
@@ -57,11 +57,11 @@ class ArraySource(HostRows):
         first = i * self.rows_per_block
         rows = slice(first, first + self.rows_per_block)
         weight = None if self.weight is None else self.weight[rows]
-        return Block(_floats(self.x[rows]), self.t[rows], weight, first_row=first)
+        return Block(floats(self.x[rows]), self.t[rows], weight, first_row=first)
 
     @cached_property
     def _only_block(self) -> Block:
-        return Block(_floats(self.x), self.t, self.weight)
+        return Block(floats(self.x), self.t, self.weight)
 
     def scan(self, scan: Scan, order: NDArray[np.int64] | None = None, outputs: Array | None = None) -> None:
         """Run a scan over all rows, in place; in another order without a copy of the rows."""
@@ -69,45 +69,11 @@ class ArraySource(HostRows):
             super().scan(scan, order, outputs)
             return
         self.reads[0] += 1
-        scan.run(Block(_floats(self.x), self.t, self.weight), order, outputs)
+        scan.run(Block(floats(self.x), self.t, self.weight), order, outputs)
 
-    def matvec(self, v: Array) -> Array:
-        """Return X v, block by block."""
-        return self.map(lambda block: np.asarray(block.x @ v))
-
-    def rmatvec(self, u: Array) -> Array:
-        """Return X' u, by strips of columns."""
-        self.reads[0] += 1
-        return np.concatenate([_floats(self.x[:, strip]).T @ u for strip in self._strips()])
-
-    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
-        """Sum the dual Gram matrix over strips of columns, each centred exactly."""
-        self.reads[0] += 1
-        gram = np.zeros((self.n_rows, self.n_rows))
-        mean = np.zeros(self.shape.features)
-        weight = self.read_all_weights()
-        for strip in self._strips():
-            x, mean[strip] = self._centred(strip, weight, intercept)
-            x *= scale[strip] * np.sqrt(weight)[:, None]
-            gram += x @ x.T
-        return DualGram(gram, mean)
-
-    def spread(self, intercept: bool) -> Array:
-        """Return the root mean square of each column, by strips of columns."""
-        self.reads[0] += 1
-        weight = self.read_all_weights()
-        squares = [weight @ self._centred(strip, weight, intercept)[0] ** 2 for strip in self._strips()]
-        return np.asarray(np.sqrt(np.concatenate(squares) / weight.sum()))
-
-    def _centred(self, strip: slice, weight: Array, intercept: bool) -> tuple[Array, Array]:
-        x = self.x[:, strip].astype(np.float64)
-        with np.errstate(invalid="ignore"):  # the caller refuses infinity
-            mean = weight @ x / weight.sum() * intercept
-            return x - mean, mean
-
-    def _strips(self) -> list[slice]:
-        width = max(BLOCK_ELEMENTS // max(self.n_rows, 1), 1)
-        return [slice(j, j + width) for j in range(0, self.shape.features, width)]
+    def matrix(self) -> RowMatrix:
+        """Return X."""
+        return DenseMatrix(self.x, self.reads)
 
 
 class OpenedArray(ArraySource):
@@ -225,48 +191,25 @@ class SparseSource(HostRows):
         """The fraction of the numbers of X that are stored."""
         return float(self.x.nnz) / max(self.n_rows * self.shape.features, 1)
 
-    def matvec(self, v: Array) -> Array:
-        """Return X v."""
-        self.reads[0] += 1
-        return np.asarray(self.x @ v)
-
-    def rmatvec(self, u: Array) -> Array:
-        """Return X' u."""
-        self.reads[0] += 1
-        return np.asarray(self.x.T @ u)
-
-    def spread(self, intercept: bool) -> Array:
-        """Return the root mean square of each column; about the mean by subtracting its square."""
-        self.reads[0] += 1
-        weight = self.read_all_weights()
-        total = weight.sum()
-        mean = np.asarray(self.x.T @ weight) / total * intercept
-        square = np.asarray(self.x.astype(np.float64).power(2).T @ weight) / total
-        return np.asarray(np.sqrt(np.maximum(square - mean**2, 0.0)))
-
-    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
-        """Return the dual Gram matrix: a sparse product, then the centring as a rank-two correction."""
-        self.reads[0] += 1
-        weight = self.read_all_weights()
-        scaled = self.x.multiply(scale).tocsr()
-        gram = (scaled @ scaled.T).toarray()
-        mean = np.zeros(self.shape.features)
-        if intercept:
-            mean = np.asarray(self.x.T @ weight) / weight.sum()
-            cross = np.asarray(scaled @ (mean * scale))
-            gram += (mean * scale) @ (mean * scale) - cross[:, None] - cross
-        root = np.sqrt(weight)
-        return DualGram(np.asarray(gram * root[:, None] * root), mean)
+    def matrix(self) -> RowMatrix:
+        """Return X."""
+        return SparseMatrix(self.x, self.reads)
 
 
 def source_of(blocks: list[Block], names: tuple[str, ...] | None) -> ArraySource | SparseSource:
     """Return the rows of some blocks as one source in memory, copied."""
     t = np.concatenate([host(block.t) for block in blocks])
     weight = None if blocks[0].weight is None else np.concatenate([host(block.weight) for block in blocks])
+    x = joined_rows(blocks)
+    return SparseSource(x, t, weight, names) if is_sparse(x) else ArraySource(x, t, weight, names)
+
+
+def joined_rows(blocks: list[Block]) -> Any:
+    """Return X of some blocks, copied: (n, D) on the host, or CSR."""
     rows = [on_host(block.x) for block in blocks]
     if is_sparse(rows[0]):
-        return SparseSource(scipy.sparse.vstack(rows).tocsr(), t, weight, names)
-    return ArraySource(np.ascontiguousarray(rows[0] if len(rows) == 1 else np.concatenate(rows)), t, weight, names)
+        return scipy.sparse.vstack(rows).tocsr()
+    return np.ascontiguousarray(rows[0] if len(rows) == 1 else np.concatenate(rows))
 
 
 def read_weights(weight: AnyArray, rows: int, name: str = "sample_weight") -> Array:
@@ -300,12 +243,3 @@ def read_weights(weight: AnyArray, rows: int, name: str = "sample_weight") -> Ar
             "so that their squares neither overflow nor vanish. Multiply all of them by a number."
         )
     return np.ascontiguousarray(out)
-
-
-def _floats(x: AnyArray) -> Any:
-    """Return rows as floats whose strides are multiples of their size; a field of a record array is copied."""
-    if x.dtype not in FLOATS:
-        return x.astype(np.float64)
-    return (
-        x if x.flags.c_contiguous or not any(stride % x.itemsize for stride in x.strides) else np.ascontiguousarray(x)
-    )

@@ -1,4 +1,4 @@
-"""A source: where rows come from. Solvers ask it for sums and scans over rows, and for products with X.
+"""A source: where rows come from. Solvers ask it for sums and scans over rows, a few for X as a matrix.
 
 Blocks have a fixed size, whatever the number of threads, so that results do not depend on it. `reads` counts how often
 the rows were read.
@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import count
 from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, ThetaLike, as_dense, host, is_sparse
-from adaline.block import Block, Shape
+from adaline.block import MIN_BLOCK_ROWS, Block, Shape
 from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.scans import Scan, State
+from adaline.sources.matrix import RowMatrix
 from adaline.sources.streamed import PageLocks, blocks_on_device
 from adaline.sources.threads import Forest, done_ahead, one_blas_thread, run_tasks
 from adaline.sums import Sum, WeightTotals
@@ -30,16 +31,7 @@ S = TypeVar("S", bound=Sum)
 T = TypeVar("T")
 Reader = Callable[[], Iterable[Block]]
 
-BLOCK_ELEMENTS = 2**20
 TINY = 1e-150  # squares of less are lost to underflow, those of more than 1 / TINY to overflow
-MIN_BLOCK_ROWS, MAX_BLOCK_ROWS = 1024, 65536
-
-
-class DualGram(NamedTuple):
-    """The dual Gram matrix of weighted centred rows (N, N), scaled columns, and the column means (D,)."""
-
-    gram: Array
-    mean: Array
 
 
 class Place(NamedTuple):
@@ -110,24 +102,8 @@ class Source(ABC):
         """The fraction of the numbers of X that are stored: below one where rows are sparse."""
         return 1.0
 
-    def matvec(self, v: Array) -> Array:
-        """Return X v, (N,)."""
-        return self._matrix().matvec(v)
-
-    def rmatvec(self, u: Array) -> Array:
-        """Return X' u, (D,)."""
-        return self._matrix().rmatvec(u)
-
-    def spread(self, intercept: bool) -> Array:
-        """Return the root mean square of each column, (D,), about its mean if there is an intercept."""
-        return self._matrix().spread(intercept)
-
-    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
-        """Return (X - mean) diag(scale)^2 (X - mean)' with rows times sqrt(weight), for data with few rows."""
-        return self._matrix().dual_gram(intercept, scale)
-
-    def _matrix(self) -> Source:
-        """Return the source that computes products with X, for sources that leave them to another one."""
+    def matrix(self) -> RowMatrix:
+        """Return X, for products with it; rows that no solver asks for it have none."""
         raise NotImplementedError
 
     @abstractmethod
@@ -460,13 +436,6 @@ class IndexedSource(KnownTargets):
 
     def _max_threads(self) -> int | None:
         return self.n_blocks if self.parallel else 1
-
-
-@lru_cache
-def block_rows(features: int) -> int:
-    """Return the number of rows of a dense block, a power of two: some megabytes, and at least 8 D rows if possible."""
-    rows = max(BLOCK_ELEMENTS // max(features, 1), 8 * features, 1)
-    return min(max(1 << (rows.bit_length() - 1), MIN_BLOCK_ROWS), MAX_BLOCK_ROWS)
 
 
 def _as_list(read: Reader) -> list[Block]:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, host, namespace, on_torch, to_device_of
 from adaline.block import Block
-from adaline.sources.base import DualGram, IndexedSource
+from adaline.sources.base import IndexedSource
+from adaline.sources.matrix import DeviceMatrix, RowMatrix
 
 DEVICE_BLOCK_ELEMENTS = 2**31
 
@@ -59,35 +60,6 @@ class DeviceSource(IndexedSource):
         """Return an empty array of the package that the rows were given in, on their device."""
         return to_device_of(self.given, np.zeros(0))
 
-    def matvec(self, v: Array) -> Array:
-        """Return X v."""
-        self.reads[0] += 1
-        xp = namespace(self.x)
-        return host(xp.matmul(xp.astype(self.x, xp.float64, copy=False), to_device_of(self.x, v)))
-
-    def rmatvec(self, u: Array) -> Array:
-        """Return X' u."""
-        self.reads[0] += 1
-        xp = namespace(self.x)
-        rows = xp.matrix_transpose(xp.astype(self.x, xp.float64, copy=False))
-        return host(xp.matmul(rows, to_device_of(self.x, u)))
-
-    def spread(self, intercept: bool) -> Array:
-        """Return root mean squares, about the means if there is an intercept."""
-        self.reads[0] += 1
-        x, _, weight = self._centred(intercept)
-        return np.asarray(np.sqrt(host(namespace(x).matmul(to_device_of(x, weight), x * x)) / weight.sum()))
-
-    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
-        """Return the dual Gram matrix of the centred rows."""
-        self.reads[0] += 1
-        x, mean, weight = self._centred(intercept)
-        x = x * to_device_of(x, scale) * to_device_of(x, np.sqrt(weight)[:, None])
-        xp = namespace(x)
-        return DualGram(host(xp.matmul(x, xp.matrix_transpose(x))), mean)
-
-    def _centred(self, intercept: bool) -> tuple[Any, Array, Array]:
-        """Return the rows minus their means, the means (zero without an intercept) and the weights."""
-        weight = self.read_all_weights()
-        mean = self.rmatvec(weight) / weight.sum() * intercept
-        return namespace(self.x).astype(self.x, namespace(self.x).float64) - to_device_of(self.x, mean), mean, weight
+    def matrix(self) -> RowMatrix:
+        """Return X."""
+        return DeviceMatrix(self.x, self.reads)

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, as_dense, host, is_sparse
 from adaline.basis.base import Basis, check_columns_made
-from adaline.block import Block, Shape
+from adaline.block import Block, Shape, block_rows
 from adaline.scans import Scan, State
 from adaline.sources.array import ArraySource, SparseSource
-from adaline.sources.base import DualGram, InMemory, Reader, Source, block_rows
+from adaline.sources.base import InMemory, Reader, Source
+from adaline.sources.matrix import DualGram, RowMatrix
 from adaline.sources.views import SameTargets, in_memory
 
 IN_MEMORY = 2**26
@@ -83,37 +84,9 @@ class Expanded(SameTargets):
         self.sparse, self.flat = False, base.flat
         self.step = piece_rows(self.shape.features)
 
-    def matvec(self, v: Array) -> Array:
-        """Return phi v."""
-        return self.map(lambda block: np.asarray(block.x @ v))
-
-    def rmatvec(self, u: Array) -> Array:
-        """Return phi' u."""
-        return self._total(lambda block: block.x.T @ u[block.first_row : block.first_row + block.rows])
-
-    def spread(self, intercept: bool) -> Array:
-        """Return the root mean square of each column; phi is evaluated twice."""
-        total = self.total_weight()
-        mean = self._total(lambda block: block.weights() @ block.x) / total * intercept
-        return np.asarray(np.sqrt(self._total(lambda block: block.weights() @ (block.x - mean) ** 2) / total))
-
-    def dual_gram(self, intercept: bool, scale: Array) -> DualGram:
-        """Return the dual Gram matrix, by pairs of strips of rows."""
-        weight = self.read_all_weights()
-        mean = self.rmatvec(weight) / weight.sum() * intercept
-        size = max(STRIP // max(self.shape.features, 1), 1)
-        strips = [np.arange(first, min(first + size, self.n_rows)) for first in range(0, self.n_rows, size)]
-
-        def rows(strip: NDArray[np.intp]) -> Array:
-            return np.asarray((self.rows_at(strip) - mean) * scale * np.sqrt(weight[strip])[:, None])
-
-        gram = np.zeros((self.n_rows, self.n_rows))
-        for i, strip in enumerate(strips):
-            x = rows(strip)
-            for j, other in enumerate(strips[: i + 1]):
-                gram[np.ix_(strip, other)] = part = x @ (x if j == i else rows(other)).T
-                gram[np.ix_(other, strip)] = part.T
-        return DualGram(gram, mean)
+    def matrix(self) -> RowMatrix:
+        """Return phi(x)."""
+        return PhiMatrix(self)
 
     def refuse_nonfinite(self) -> None:
         """Raise, naming what is not finite in the rows themselves, else in phi."""
@@ -126,10 +99,6 @@ class Expanded(SameTargets):
     def _with(self, base: Source) -> Source:
         return type(self)(base, self.basis)
 
-    def _total(self, function: Callable[[Block], Array]) -> Array:
-        """Return the sum of function(block) over all blocks, (M,)."""
-        return np.asarray(self.map(lambda block: np.asarray(function(block))[None]).sum(axis=0))
-
     def _read(self, read: Reader) -> Iterator[Block]:
         for block in read():
             for piece in block.pieces(self.step * block.shape.features):
@@ -137,6 +106,51 @@ class Expanded(SameTargets):
 
     def _transformed(self, block: Block) -> Block:
         return Block(phi(self.basis, block.x), block.t, block.weight, first_row=block.first_row)
+
+
+class PhiMatrix(RowMatrix):
+    """phi(x) of the rows of a source, evaluated again for each product."""
+
+    def __init__(self, source: Expanded) -> None:
+        self.source = source
+
+    def matvec(self, v: Array) -> Array:
+        """Return phi v."""
+        return self.source.map(lambda block: np.asarray(block.x @ v))
+
+    def rmatvec(self, u: Array) -> Array:
+        """Return phi' u."""
+        return self._total(u, lambda x, u: x.T @ u)
+
+    def spread(self, weight: Array, intercept: bool) -> Array:
+        """Return the root mean square of each column; phi is evaluated twice."""
+        mean = self.rmatvec(weight) / weight.sum() * intercept
+        return np.asarray(np.sqrt(self._total(weight, lambda x, w: w @ (x - mean) ** 2) / weight.sum()))
+
+    def dual_gram(self, weight: Array, intercept: bool, scale: Array) -> DualGram:
+        """Return the dual Gram matrix, by pairs of strips of rows."""
+        mean = self.rmatvec(weight) / weight.sum() * intercept
+        size, n = max(STRIP // max(self.source.shape.features, 1), 1), self.source.n_rows
+        strips = [np.arange(first, min(first + size, n)) for first in range(0, n, size)]
+
+        def rows(strip: NDArray[np.intp]) -> Array:
+            return np.asarray((self.source.rows_at(strip) - mean) * scale * np.sqrt(weight[strip])[:, None])
+
+        gram = np.zeros((n, n))
+        for i, strip in enumerate(strips):
+            x = rows(strip)
+            for j, other in enumerate(strips[: i + 1]):
+                gram[np.ix_(strip, other)] = part = x @ (x if j == i else rows(other)).T
+                gram[np.ix_(other, strip)] = part.T
+        return DualGram(gram, mean)
+
+    def _total(self, u: Array, function: Callable[[Array, Array], Array]) -> Array:
+        """Return the sum of function(x, u) over the rows of all blocks, (M,)."""
+
+        def of_block(block: Block) -> Array:
+            return np.asarray(function(block.x, u[block.first_row : block.first_row + block.rows]))[None]
+
+        return np.asarray(self.source.map(of_block).sum(axis=0))
 
 
 class ExpandedRows(InMemory, Expanded):

@@ -17,9 +17,9 @@ import scipy
 from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, host
-from adaline.block import Block, Shape, UnitsApart
+from adaline.block import MAX_BLOCK_ROWS, Block, Shape, UnitsApart
 from adaline.sources.array import SparseSource
-from adaline.sources.base import MAX_BLOCK_ROWS, InMemory, KnownTargets, Reader, Source
+from adaline.sources.base import InMemory, KnownTargets, Reader, Source
 from adaline.sources.threads import run_blocks
 from adaline.sums.sample import WIDE
 

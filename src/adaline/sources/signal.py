@@ -18,11 +18,11 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, ThetaLike, namespace, to_device_of
-from adaline.block import Block, Shape
+from adaline.block import Block, Shape, block_rows
 from adaline.errors import InvalidData
 from adaline.locks import cached_property
-from adaline.sources.array import FLOATS, ArraySource
-from adaline.sources.base import IndexedSource, S, Source, block_rows
+from adaline.sources.base import IndexedSource, S, Source
+from adaline.sources.matrix import FLOATS, DenseMatrix, RowMatrix
 from adaline.sources.threads import one_blas_thread, run_blocks
 from adaline.sums import Moments
 from adaline.sums.columns import exponents
@@ -188,16 +188,13 @@ class SignalSource(IndexedSource):
             run_blocks(len(parts), work)
         return np.asarray(parts.transpose(1, 2, 0).copy().sum(axis=-1))  # contiguous, so that it adds in pairs
 
-    def _matrix(self) -> Source:
+    def matrix(self) -> RowMatrix:
+        """Return X, whose rows are held in memory from now on: wide data has few of them."""
         return self._dense
 
     @cached_property
-    def _dense(self) -> ArraySource:
-        """All rows in memory, for solvers of wide data, which has few rows."""
-        blocks = [self.block(i).x for i in range(self.n_blocks)]
-        out = ArraySource(np.concatenate(blocks), self.t, self.weight)
-        out.reads = self.reads
-        return out
+    def _dense(self) -> RowMatrix:
+        return DenseMatrix(np.concatenate([self.block(i).x for i in range(self.n_blocks)]), self.reads)
 
     @cached_property
     def _slices(self) -> list[slice]:

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, TargetsLike, host
-from adaline.block import Block, Shape
+from adaline.block import MAX_BLOCK_ROWS, Block, Shape
 from adaline.row_hashes import row_hashes
 from adaline.sources.array import source_of
-from adaline.sources.base import MAX_BLOCK_ROWS, InMemory, Reader, Source
+from adaline.sources.base import InMemory, Reader, Source
+from adaline.sources.matrix import RowMatrix
 
 
 class SourceView(Source):
@@ -80,8 +81,9 @@ class SourceView(Source):
         """Raise, naming what is not finite or missing in the base."""
         self.base.refuse_nonfinite()
 
-    def _matrix(self) -> Source:
-        return self.base
+    def matrix(self) -> RowMatrix:
+        """Return X."""
+        return self.base.matrix()
 
     def peek(self) -> Block:
         """Return the first block."""

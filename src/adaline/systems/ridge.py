@@ -213,7 +213,9 @@ class Ridge(LinearSystem):
             )
 
     def _solve_wide(self, rows: OpenedRegression, source: Source) -> SolvedRegression:
-        unit = source.spread(self.fit_intercept) if self._standardized() else np.ones(source.shape.features)
+        unit = np.ones(source.shape.features)
+        if self._standardized():
+            unit = source.matrix().spread(source.read_all_weights(), self.fit_intercept)
         if not isinstance(self.penalty, str):
             if np.ndim(self.penalty) == 0:
                 fit = solve_wide(source, self.fit_intercept, RidgePenalty(float(np.asarray(self.penalty)), unit))
@@ -382,11 +384,11 @@ def eigenbasis(moments: Moments, unit: Array, intercept: bool, n: float, precisi
 
 def dual_spectrum(source: Source, unit: Array, intercept: bool, n: float) -> Spectrum:
     """Return the same spectrum from the N x N dual matrix."""
-    gram, _ = source.dual_gram(intercept, column_scale(unit))
+    weight = source.read_all_weights()
+    gram, _ = source.matrix().dual_gram(weight, intercept, column_scale(unit))
     t = source.read_targets()
     if not (np.isfinite(gram).all() and np.isfinite(t).all()):
         source.refuse_nonfinite()
-    weight = source.read_all_weights()
     values, vectors = np.linalg.eigh(gram)
     kept = values > len(values) * 16 * ROUNDING * values[-1]
     rhs = np.sqrt(weight)[:, None] * (t - intercept * (weight @ t) / weight.sum())

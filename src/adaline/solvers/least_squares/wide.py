@@ -37,11 +37,11 @@ def solve_dual(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     ridge = penalty.roots
     lift = float(penalty.any())
     scale = column_scale(ridge)
-    gram, mean = source.dual_gram(intercept, scale)
+    x, weight = source.matrix(), source.read_all_weights()
+    gram, mean = x.dual_gram(weight, intercept, scale)
     t = source.read_targets()
     if not (np.isfinite(gram).all() and np.isfinite(t).all()):
         source.refuse_nonfinite()
-    weight = source.read_all_weights()
     root = np.sqrt(weight)
     mean_t = weight @ t / weight.sum() * intercept
     rhs = root[:, None] * (t - mean_t)
@@ -52,10 +52,10 @@ def solve_dual(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
 
     def back(a: Array) -> Array:
         u = root[:, None] * a
-        return np.asarray((source.rmatvec(u) - np.outer(mean, u.sum(axis=0))) * (scale**2)[:, None])
+        return np.asarray((x.rmatvec(u) - np.outer(mean, u.sum(axis=0))) * (scale**2)[:, None])
 
     def missing(w: Array) -> Array:
-        return np.asarray(rhs - root[:, None] * (source.matvec(w) - mean @ w))
+        return np.asarray(rhs - root[:, None] * (x.matvec(w) - mean @ w))
 
     a = inverse(rhs)
     w = back(a)
@@ -69,7 +69,7 @@ def solve_dual(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     residual = missing(w)
     left = residual - lift * a
     squares = (residual**2).sum(axis=0)
-    spread = source.spread(intercept)
+    spread = x.spread(weight, intercept)
     w[spread == 0] = 0.0  # a column that does not vary has no part in the solution
     blur = EPS * condition * (2 * _cancellation(spread, mean) ** 2 if source.sparse else 8.0)
     error = rho * np.abs(dw).max(axis=0) + blur * np.abs(w).max(axis=0)
@@ -95,10 +95,10 @@ def solve_lsmr(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     """Return the least-squares fit of minimum norm, or ridge, on a sparse source."""
     ridge = penalty.roots
     n, d = source.count_rows(), source.shape.features
-    weight = source.read_all_weights()
+    x, weight = source.matrix(), source.read_all_weights()
     root = np.sqrt(weight)
     total = weight.sum()
-    first = source.rmatvec(weight)
+    first = x.rmatvec(weight)
     mean = first / total * intercept
     t = source.read_targets()
     mean_t = weight @ t / total * intercept
@@ -110,12 +110,12 @@ def solve_lsmr(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     def scaled(scale: Array) -> Any:
         return scipy.sparse.linalg.LinearOperator(
             (n, d),
-            matvec=lambda v: root * (source.matvec(scale * v) - mean @ (scale * v)),
-            rmatvec=lambda u: scale * (source.rmatvec(root * u) - mean * (root @ u)),
+            matvec=lambda v: root * (x.matvec(scale * v) - mean @ (scale * v)),
+            rmatvec=lambda u: scale * (x.rmatvec(root * u) - mean * (root @ u)),
             dtype=np.float64,
         )
 
-    spread = source.spread(intercept)
+    spread = x.spread(weight, intercept)
     operator, full = scaled(scale), bool(lift)
     if not lift and n - intercept >= d:
         equal = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)

@@ -56,7 +56,7 @@ def bound_curvature(source: Source, intercept: bool, c: float) -> OutputCurvatur
     """Return the bound for a source and a loss of second derivative at most c, in one pass."""
     d = source.shape.features
     if not gram_fits(source):
-        spread = source.spread(False)
+        spread = source.matrix().spread(source.read_all_weights(), False)
         total = source.total_weight()
         inverse = 1.0 / np.maximum(c * (1 + d) * total * spread**2, np.finfo(float).tiny)
         return OutputCurvature(np.where(spread > 0, inverse, 0.0), np.zeros(d), intercept / (c * (1 + d) * total))

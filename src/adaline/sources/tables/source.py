@@ -12,17 +12,18 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
-from adaline.block import Block, Shape
+from adaline.arrays import Array, is_sparse
+from adaline.block import Block, Shape, block_rows
 from adaline.coding import Coding
 from adaline.coding.columns import is_missing, plain_level
 from adaline.coding.formula import targets_of
 from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnreadableTable, with_row
 from adaline.lazy import nw
 from adaline.locks import cached_property
-from adaline.sources.array import ArraySource, SparseSource, source_of
-from adaline.sources.base import Place, Reader, Source, block_rows
+from adaline.sources.array import joined_rows
+from adaline.sources.base import Place, Reader, Source
 from adaline.sources.engine import Held
+from adaline.sources.matrix import DenseMatrix, RowMatrix, SparseMatrix
 from adaline.sources.progress import ReadingProgress, watched
 from adaline.sources.tables.batches import FEW_GROUPS, Cutting, Run, Runs, batch_table
 from adaline.sources.tables.coding import (
@@ -518,16 +519,15 @@ class TableSource(Source):
         counts = over_tables(self.placed(), partial(count_gaps_of, columns))
         return dict(zip(columns, map(sum, zip(*counts, strict=True)), strict=True))
 
-    def _matrix(self) -> Source:
+    def matrix(self) -> RowMatrix:
+        """Return X, whose rows are held in memory from now on: wide data has few of them."""
         return self._dense
 
     @cached_property
-    def _dense(self) -> ArraySource | SparseSource:
-        """All rows in memory, for solvers of wide data, which has few rows."""
-        out = source_of(list(self.blocks()), self.names)
-        if not self.streamed:  # else only reads of the table itself are counted
-            out.reads = self.reads
-        return out
+    def _dense(self) -> RowMatrix:
+        x = joined_rows(list(self.blocks()))
+        reads = [0] if self.streamed else self.reads  # of a stream only reads of the table itself are counted
+        return SparseMatrix(x, reads) if is_sparse(x) else DenseMatrix(x, reads)
 
     @cached_property
     def _read_targets(self) -> ReadTargets:

@@ -29,9 +29,9 @@ from adaline.block import Block, Shape
 from adaline.coding.columns import DEFAULT_WIDTH, check_width
 from adaline.coding.names import NAMED, NumberedNames
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
-from adaline.locks import cached_property
 from adaline.sources.array import SparseSource
 from adaline.sources.base import KnownTargets, Reader, Source
+from adaline.sources.matrix import DualGram, RowMatrix, SparseMatrix
 from adaline.sources.progress import ReadingProgress, watched
 from adaline.sources.tables.batches import file_stamp
 from adaline.sources.tables.copies import Copies
@@ -372,17 +372,12 @@ class StreamedRows(KnownTargets, FileRows):
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets, (N, K)."""
-        out = self._copy()
+        out = copy(self)
         out.t, out.shape, out.offset, out.flat = t, Shape(self.shape.features, t.shape[1]), 0, t.shape[1] == 1
         return out
 
-    def _copy(self) -> Self:
-        out = copy(self)
-        drop_attributes(out, "_held")
-        return out
-
     def _in(self, first: int, count: int, drops: bool) -> Source:
-        out = self._copy()
+        out = copy(self)
         out.first, out.shape, out.names, out.drops = first, Shape(count, self.shape.targets), None, drops
         return out
 
@@ -416,30 +411,37 @@ class StreamedRows(KnownTargets, FileRows):
             yield partial(_read_each, list(islice(readers, pieces * (i + 1) // lots - pieces * i // lots)))
         yield from readers  # none is left: this ends the pass
 
+    def matrix(self) -> RowMatrix:
+        """Return X."""
+        return FileMatrix(self)
+
+
+class FileMatrix(RowMatrix):
+    """The rows of a file, parsed again for each product."""
+
+    def __init__(self, source: StreamedRows) -> None:
+        self.source = source
+
     def matvec(self, v: Array) -> Array:
         """Return X v, block by block."""
-        return self.map(lambda block: np.asarray(block.x @ v))
+        return self.source.map(lambda block: np.asarray(block.x @ v))
 
     def rmatvec(self, u: Array) -> Array:
         """Return X' u, block by block."""
-        out = np.zeros(self.shape.features)
-        for block in self.blocks():
+        out = np.zeros(self.source.shape.features)
+        for block in self.source.blocks():
             out += block.x.T @ u[block.first_row : block.first_row + block.rows]
         return out
 
-    def spread(self, intercept: bool) -> Array:
+    def spread(self, weight: Array, intercept: bool) -> Array:
         """Return the root mean square of each column, about its mean if there is an intercept."""
-        found = self.sum(Spread)
+        found = self.source.sum(Spread)
         return found.deviation if intercept else found.root
 
-    def _matrix(self) -> Source:
-        return self._held
-
-    @cached_property
-    def _held(self) -> SparseSource:
-        """All rows in memory, for solvers of data with few rows."""
-        x = scipy.sparse.vstack([block.x for block in self.blocks()]).tocsr()
-        return SparseSource(x, self.t, self.weight, self.names)
+    def dual_gram(self, weight: Array, intercept: bool, scale: Array) -> DualGram:
+        """Return the dual Gram matrix from all rows in memory: they are few."""
+        x = scipy.sparse.vstack([block.x for block in self.source.blocks()]).tocsr()
+        return SparseMatrix(x, [0]).dual_gram(weight, intercept, scale)
 
 
 def _matrix(parts: Sequence[Lines], first: int, columns: int, drops: bool = False) -> Any:

@@ -12,11 +12,11 @@ from functools import partial
 from itertools import chain
 from typing import Any, Generic, Protocol, Self, TypeVar
 
+from adaline.block import block_rows
 from adaline.coding.amounts import NumberSummary, RangeSummary
 from adaline.coding.columns import Column
 from adaline.coding.levels import LevelSummary, WordSummary
 from adaline.lazy import nw
-from adaline.sources.base import block_rows
 from adaline.sources.tables.batches import Run, batch_table, without_missing
 from adaline.sources.tables.relation import Relation
 from adaline.sources.threads import tree_sum

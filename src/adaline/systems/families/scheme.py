@@ -334,9 +334,9 @@ class Relabelled(SourceView):
         return self.base.empty_on_device()
 
     def with_targets(self, t: Array) -> Source:
-        return self._matrix()
+        return self.matrix()
 
-    def _matrix(self) -> NoReturn:
+    def matrix(self) -> NoReturn:
         """Refuse other targets, and products with X, which are for wide data."""
         raise InvalidParameter("this system needs all rows of a table at once here: give arrays instead of a table")
 
