@@ -365,12 +365,12 @@ def tally(family: str, outcomes: list[Outcome]) -> Tally:
 @contextmanager
 def unrefined() -> Iterator[None]:
     """Have likelihoods claim what float64 alone proves, as those of large tables do."""
-    before = linear_machine.ALWAYS_REFINED, linear_machine.MOST_REFINED
-    linear_machine.ALWAYS_REFINED = linear_machine.MOST_REFINED = 0
+    before = linear_machine.ALWAYS_REFINED_SIZE, linear_machine.LARGEST_REFINED_SIZE
+    linear_machine.ALWAYS_REFINED_SIZE = linear_machine.LARGEST_REFINED_SIZE = 0
     try:
         yield
     finally:
-        linear_machine.ALWAYS_REFINED, linear_machine.MOST_REFINED = before
+        linear_machine.ALWAYS_REFINED_SIZE, linear_machine.LARGEST_REFINED_SIZE = before
 
 
 def run(seed: int, fits: int, families: list[str] | None = None, jobs: int = 1) -> list[Outcome]:

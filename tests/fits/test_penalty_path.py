@@ -72,7 +72,7 @@ def test_paths_without_two_folds_come_from_the_passes_without_one(monkeypatch: p
     x, y, weight = rows(20_000, 2)
     fold = np.random.default_rng(1).integers(0, 5, len(y))
     exact = LogisticRegression(penalty="auto")._fit_folds(x, y, weight, fold, {})[1]
-    monkeypatch.setattr(penalty_path, "PAIRED", 0.0)
+    monkeypatch.setattr(penalty_path, "MOST_PAIRED_WORK", 0.0)
     model, models = LogisticRegression(penalty="auto")._fit_folds(x, y, weight, fold, {})
     assert model.path_["values"].min() == pytest.approx(
         np.mean([one.path_["values"].min() for one in models]), rel=1e-2
@@ -87,7 +87,9 @@ def test_paths_without_two_folds_come_from_the_passes_without_one(monkeypatch: p
 def test_categories_of_few_rows_do_not_mislead_the_choice(
     classes: int, paired: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(penalty_path, "PAIRED", paired)  # without two folds: one step, where that is enough, or fitted
+    monkeypatch.setattr(
+        penalty_path, "MOST_PAIRED_WORK", paired
+    )  # without two folds: one step, where that is enough, or fitted
     x, y, weight = rows(400, classes)
     rng = np.random.default_rng(5)
     rare = rng.integers(0, 60, len(y))[:, None] == np.arange(12)

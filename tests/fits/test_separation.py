@@ -94,7 +94,7 @@ def test_tables_are_told_the_same(tmp_path: Path) -> None:
 
 
 def test_a_question_that_costs_too_much_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    for limit in ("MOST_NUMBERS", "MOST_COORDINATES"):
+    for limit in ("MOST_EXPLAINED_NUMBERS", "MOST_EXPLAINED_COORDINATES"):
         with monkeypatch.context() as patch:
             patch.setattr(separation, limit, 2)
             advice = Perceptron(epochs=2).fit(*XOR).certificate_.advice

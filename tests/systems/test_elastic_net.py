@@ -207,12 +207,12 @@ def test_every_way_through_the_rows_gives_the_same(monkeypatch: pytest.MonkeyPat
         streamed = ElasticNet(**settings).fit(open_table(table, target="y"))
     assert streamed.certificate_.passes == 1
     found = [streamed, ElasticNet(**settings).fit(sparse.csr_array(X), y)]
-    monkeypatch.setattr(squared, "SWEPT_TOGETHER", 0)  # machines one by one
+    monkeypatch.setattr(squared, "MOST_SWEPT_COEFFICIENTS", 0)  # machines one by one
     found.append(ElasticNet(**settings).fit(X, y))
-    monkeypatch.setattr(memory, "WIDEST_DENSE", 0)
-    monkeypatch.setattr(memory, "WIDEST", 0)
+    monkeypatch.setattr(memory, "MOST_DENSE_COLUMNS", 0)
+    monkeypatch.setattr(memory, "MOST_PRODUCT_COLUMNS", 0)
     found += [ElasticNet(**settings).fit(X, y), ElasticNet(**settings).fit(sparse.csr_array(X), y)]
-    monkeypatch.setattr(memory, "COPIED", 0)
+    monkeypatch.setattr(memory, "MOST_COPIED_BYTES", 0)
     found.append(ElasticNet(**settings).fit(sparse.csr_array(X), y))
     assert "Newton" in found[-1].certificate_.solver
     for model in found:
@@ -269,15 +269,15 @@ def test_constant_columns_are_in_no_group(monkeypatch: pytest.MonkeyPatch) -> No
     X[:, 2] = 0.0
     kept = [0, 1, 3, 4, 5]
     expected = ElasticNet(l1=9.0, groups=list("aaabb")).fit(X[:, kept], y).coef_
-    monkeypatch.setattr(memory, "WIDEST_DENSE", 5)
+    monkeypatch.setattr(memory, "MOST_DENSE_COLUMNS", 5)
     for moments in (1500, 0):
-        monkeypatch.setattr(memory, "WIDEST", moments)
+        monkeypatch.setattr(memory, "MOST_PRODUCT_COLUMNS", moments)
         for rows in (X, sparse.csr_array(X)):
             model = ElasticNet(l1=9.0, groups=list("aazabb")).fit(rows, y)
             np.testing.assert_allclose(model.coef_[kept], expected, rtol=1e-8, atol=1e-10)
             joint = ElasticNet(l1=9.0, groups=list("aaaabb")).fit(rows, y)
             np.testing.assert_allclose(joint.coef_[kept], expected, rtol=1e-8, atol=1e-10)
-    monkeypatch.setattr(memory, "COPIED", 0)
+    monkeypatch.setattr(memory, "MOST_COPIED_BYTES", 0)
     with pytest.raises(InvalidParameter, match="at most 0 columns, or rows in memory of at most 0 MiB"):
         ElasticNet(l1=9.0, groups=list("aaaabb")).fit(X, y)
 

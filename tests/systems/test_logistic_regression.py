@@ -371,7 +371,7 @@ def test_a_proof_of_separation_is_given_up_beyond_its_budget(monkeypatch: pytest
     x = sparse.vstack([x, x[:2]]).tocsr()
     with pytest.warns(AdalineWarning, match="are quasi-completely separated"):
         assert LogisticRegression().fit(x, y).separation_.kind == "quasi"
-    monkeypatch.setattr("adaline.fits.separation.PROOF", 1e4)
+    monkeypatch.setattr("adaline.fits.separation.PROOF_WORK", 1e4)
     with pytest.warns(AdalineWarning, match=r"seem to be separated by a plane \(to prove it would take too long\)"):
         model = LogisticRegression().fit(x, y)
     assert model.separation_.kind == "suspected"

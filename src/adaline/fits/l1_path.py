@@ -1,4 +1,4 @@
-"""`l1_path`: the coefficients under all l1 penalties, from the least one under which all are zero down."""
+"""`l1_path`: the coefficients under all l1 penalties, beginning with the smallest penalty under which all are zero."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
 """The fit of a linear machine, or of K coupled ones, under any likelihood or loss.
 
-`minimise` chooses the start and the solver, checks whether there is a minimum at all, and certifies what it found.
+`minimise` chooses the start and the solver, checks whether there is a minimum at all, and certifies the result.
 
-Newton and L-BFGS stop where the gradient in their metric is small. A loss whose curvature can vanish (Huber's beyond
-its threshold) hides slopes from Newton there: it starts from least squares where that costs less than constants; what
-it stops at without a proof is checked in the metric of the columns alone, and gradient steps continue from it where it
-is no minimum.
+Newton and L-BFGS stop where the gradient is small in their metric. Where the curvature of a loss vanishes (Huber's
+beyond its threshold), that metric does not show slopes. So a fit starts from least squares if that costs less than
+constants, and a result without a proof is checked in the metric of the columns alone. If it is no minimum there,
+gradient steps continue from it.
 
-Losses of likelihoods may decrease without bound along a direction (counts that are all zero on one side of a plane).
-Whole Newton steps then keep gaining at the pace 1/e and move outputs by 1: the weights under a tiny penalty are
-returned. Where the targets are classes, `SeparationCheck` decides whether a plane separates them instead.
+The loss of a likelihood may decrease without bound along a direction (counts that are all zero on one side of a plane).
+Each whole Newton step then gains 1/e as much as the one before and moves outputs by 1. Such a fit returns the weights
+under a tiny penalty. Where the targets are classes, `SeparationCheck` decides whether a plane separates them.
 """
 
 from __future__ import annotations
@@ -80,62 +80,46 @@ SHAPE_NOT_CONVERGED = (
     "the shape of the negative binomial has not settled: give one, as losses.NegativeBinomial(shape=2.0), or use "
     "loss='poisson' with dispersion='pearson'"
 )
-ALWAYS_REFINED = 2**14
-"""Rows x coefficients up to which weights are always refined in double-double; doubled: such fits take some ms more."""
-MOST_REFINED = 2**21
-"""The same where float64 alone proves few digits; doubled: these fits take up to two seconds more, not one."""
+# rows x coefficients up to which weights are always refined in double-double; doubling it costs the added fits 10 ms
+ALWAYS_REFINED_SIZE = 2**14
+# rows x coefficients beyond which weights are never refined; doubling it slows fits with few proven digits by seconds
+LARGEST_REFINED_SIZE = 2**21
+# digits proven in float64 from which larger fits are not refined; doubling it refines all up to LARGEST_REFINED_SIZE
 ENOUGH_DIGITS = 7.0
-"""Proven by float64 alone, from which larger fits are not refined; doubled: all up to MOST_REFINED are."""
-LEAST_GAP = 1e-26
-"""Gap, relative to the scale of the objective, that rounding leaves whatever `tol` is; 100x larger: with the smallest
-`tol` coefficients have a digit less.
-"""
+# gap that rounding leaves for any `tol`, relative to the objective; 100x larger costs the smallest `tol` a digit
+ROUNDING_GAP = 1e-26
+# mean curvature per row at the best constants below which they grow without bound (all counts are zero); 10x larger
+# treats event rates of 1e-8 as zero
 VANISHED_CURVATURE = 1e-9
-"""Mean curvature of a row at the best constants, below which these grow without bound (all counts zero); 10x larger:
-event rates of 1e-8 count as zero.
-"""
+# restarts with gradient steps where the solver stopped on a slope; doubling it may double the passes of such fits
 MOST_RESTARTS = 5
-"""Times that gradient steps and the solver continue where the solver stopped on a slope; doubled: losses without
-curvature far from their minimum get twice as many passes before they end as not converged.
-"""
-RESTART_STEPS = 50
-"""Gradient steps of each restart; doubled: a restart takes up to twice as many passes."""
+RESTART_STEPS = 50  # gradient steps per restart; doubling it doubles the passes of a restart
+# gain promised by slow Newton steps, relative to the objective, below which they may mean that there is no minimum;
+# 10x larger mistakes outliers, which also slow Newton down, for that
 SLOW_GAIN = 1e-6
-"""Gain that slow Newton steps still promise, relative to the objective, up to which they may show that there is no
-minimum; 10x larger: outliers, which are slow too, may be mistaken for that.
-"""
+# squared Newton decrement, relative to the objective, at which the null model's fit stops; 100x larger costs it a
+# digit
 NULL_TOL = 1e-16
-"""Squared Newton decrement of the model without columns, relative to its objective, at which its steps end; 100x
-larger: its constant has a digit less.
-"""
+# Newton steps of the null model; doubling it matters only with offsets near 1e9, whose null model never converges
 MOST_NULL_STEPS = 200
-"""Steps to the model without columns; doubled: only fits whose offsets of 1e9 keep them from converging take longer."""
+# rounds of weights and shape of a negative binomial, and steps of the shape per round; doubling it makes shapes that
+# do not converge take up to four times as long
 MOST_SHAPE_STEPS = 50
-"""Rounds of weights and shape of a negative binomial, and steps of the shape in each; doubled: shapes that do not
-converge take up to four times as long.
-"""
-SHAPE_TOL = 1e-11
-"""Relative change of the shape at which its steps end; 10x larger: it has a digit less."""
+SHAPE_TOL = 1e-11  # relative change of the shape at which its steps stop; 10x larger loses a digit of the shape
+# rounding error of the derivative by the shape, relative to its terms; 10x larger costs a digit where they cancel
 SHAPE_ROUNDING = 2.0**-48
-"""Rounding of the derivative by the shape, relative to its terms; 10x larger: the shape has a digit less where these
-cancel.
-"""
+# difference of two objectives, relative to their scale, up to which they count as equal; 10x larger returns the
+# shortest weights although others fit slightly better
 EQUAL_COST = 1e-10
-"""Difference of two objectives, relative to their scale, up to which they count as equal; 10x larger: the shortest
-weights are returned although others fit slightly better.
-"""
+# curvature along a direction at the best constants, relative to the columns' own, below which it counts as zero; 10x
+# larger reports some likelihoods without a maximum as ill-conditioned
 FLAT_DIRECTION = 1e-9
-"""Curvature along a direction at the best constants, relative to that of its columns, below which these nearly depend;
-10x larger: more likelihoods without a maximum are reported as ill-conditioned.
-"""
+# condition number of the Hessian beyond which nearly dependent columns are replaced by their residuals; 10x larger
+# saves reads of some fits and costs them digits
 NEAR_DEPENDENCE = 1e4
-"""Condition of the second derivatives from which nearly dependent columns are replaced by their residuals; 10x larger:
-fewer fits take the additional reads, and those left out lose digits.
-"""
+# output of a single column beyond which its coefficient may be growing without bound; doubling it notices that later
+# in wide data
 FAR_OUTPUT = 15.0
-"""Largest output of a single column from which its coefficient may be growing without bound; doubled: wide data need
-larger coefficients before it is noticed.
-"""
 
 
 @dataclass(frozen=True)
@@ -168,7 +152,7 @@ class Near:
 
 @dataclass(frozen=True)
 class MachineOptions:
-    """How a machine is to be fitted.
+    """How to fit a machine.
 
     Parameters
     ----------
@@ -180,7 +164,7 @@ class MachineOptions:
     firth : whether the likelihood is Firth's.
     rate, epochs, stop_error : of solver="gradient".
     near : a fit of nearly the same rows; convex losses with solver="auto" start from it.
-    separated : a plane that separates rows of which these are some, proven or suspected; `init` are then their weights.
+    separated : a plane that separates a superset of the rows, proven or suspected; `init` holds its weights.
     """
 
     penalty: RidgePenalty
@@ -198,27 +182,27 @@ class MachineOptions:
 
     @property
     def fold(self) -> bool:
-        """Whether the rows are some of those of another fit, as of a fold, whose weights are to predict."""
+        """Whether this is the fit of a fold, whose weights are used for predictions alone."""
         return self.near is not None or self.separated is not None
 
     @property
     def free(self) -> bool:
-        """Whether nothing holds the coefficients."""
+        """Whether the coefficients are not penalised."""
         return not self.penalty.any() and not self.l1
 
 
 @dataclass(frozen=True)
 class Constants:
-    """What machines without slopes come to.
+    """The best machine without slopes.
 
     Parameters
     ----------
     theta : (K, 1 + D) weights in the view: the best constants, or zero without an intercept.
     loss : of the rows there.
-    lowest : what the rows cost at least.
-    scale : size of the objective, of which rounding is a share.
+    lowest : a lower bound on the loss of the rows.
+    scale : size of the objective; its rounding error is a share of this.
     slope : typical size of the slopes of the loss at a row.
-    inside : whether targets are known to be on both sides of the constants, so that these cannot grow without end.
+    inside : whether targets are known to lie on both sides of the constants, so that these cannot grow without bound.
     mean : of the targets, where they are numbers.
     """
 
@@ -232,16 +216,16 @@ class Constants:
 
     def gap(self, tol: float) -> float:
         """Return the gap that a tolerance allows."""
-        return tol * max(self.loss - self.lowest, np.finfo(float).tiny) + LEAST_GAP * self.scale
+        return tol * max(self.loss - self.lowest, np.finfo(float).tiny) + ROUNDING_GAP * self.scale
 
 
 @dataclass(frozen=True)
 class FittedMachine:
-    """Weights (K, 1 + D) in raw units with their certificate, the objective after each step, and what else was found.
+    """Weights (K, 1 + D) in raw units with their certificate, and the objective after each step.
 
-    `separation` is the plane that separates the classes, where one does. Where the machine was not fitted by single
-    steps, `problem` and `found` are the last objective and where its solver ended, in the view, and `dependence` says
-    how columns depend on each other.
+    `separation` is the plane that separates the classes, if there is one. Unless the machine was fitted by stochastic
+    steps, `problem` is the last objective, `found` the point where its solver stopped, in the view, and `dependence`
+    says which columns depend on each other.
     """
 
     solution: Solution
@@ -268,10 +252,10 @@ def constants_of_classes(problem: Problem, counts: Array) -> Constants:
 def constants_of_targets(
     problem: Problem, constant: Array, lowest: float, mean: Array, init: Array | None = None
 ) -> Constants:
-    """Return near the best constants, given as outputs (K,), in two reads; refuse a loss that is no number there.
+    """Return constants near the best ones, given as outputs (K,), in two reads; refuse a loss that is not finite there.
 
-    Where constants give no mean that a family can have, weights that do take their place: `init`, in raw units, or
-    those of least squares to the outputs that the targets, of this mean (T,), ask for.
+    Where the family allows no row the mean that constants give, other weights take their place: `init`, in raw units,
+    or a least-squares fit to the outputs that the link gives for the targets, which have this mean (T,).
     """
     nothing = np.zeros((len(constant), 1 + problem.features))
     theta = nothing.copy()
@@ -300,7 +284,7 @@ def constants_of_targets(
 
 
 def best_constants(source: Source, loss: Loss, targets: Targets) -> Array:
-    """Return the outputs to start from, (K,): near the best constants; a read where the outputs are coupled."""
+    """Return the outputs (K,) of constants near the best ones; coupled outputs take one read."""
     if not loss.coupled:
         return loss.constant(targets.mean)
     if source.shape.targets > 1:
@@ -312,12 +296,12 @@ def best_constants(source: Source, loss: Loss, targets: Targets) -> Array:
 
 
 def minimise(problem: Problem, constants: Constants, options: MachineOptions) -> FittedMachine:
-    """Return the machine of least objective."""
+    """Return the machine that minimises the objective."""
     return _Minimising(problem, constants, options).run()
 
 
 def likelihood_of(fitted: FittedMachine, options: MachineOptions, null: float) -> LikelihoodFit:
-    """Return a fitted machine with what inference needs; `null` is minus the log-likelihood of the best constants."""
+    """Return the likelihood fit that inference needs; `null` is minus the log-likelihood of the best constants."""
     problem, found = fitted.problem, fitted.found
     assert problem is not None
     assert found is not None
@@ -351,7 +335,7 @@ def likelihood_of_family(
     dispersion: str | float | None = None,
     shape_error: float | None = None,
 ) -> LikelihoodFit:
-    """Return a fitted machine of a family with what inference needs, in one read or two.
+    """Return the likelihood fit of a family that inference needs, in one or two reads.
 
     `dispersion` is "pearson", "deviance" or a number; None: 1 where the family has none, else "pearson". `shape_error`
     is that of a shape that was estimated.
@@ -435,7 +419,7 @@ def _null_output(problem: Problem, likelihood: Likelihood, constants: Constants)
 
 
 def _information_root(problem: Problem, likelihood: Likelihood, found: DescentResult) -> Array | None:
-    """Return a root of the inverse of the expected information in raw units; a read where it is not the curvature."""
+    """Return a root of the inverse expected information in raw units; one read unless it equals the curvature."""
     curvature = found.curvature
     if curvature is None or not likelihood.family.canonical(likelihood.link):
         if problem.size > MATRIX:
@@ -455,7 +439,7 @@ def minimise_shape(
 ) -> tuple[FittedMachine, Constants, float]:
     """Return the machine of a negative binomial of the most likely shape, its constants, and the error of the shape.
 
-    Weights and shape are found in turn. They are orthogonal, so that the steps are nearly Newton's for both together
+    Weights and shape are fitted in turn. They are orthogonal parameters, so that this nearly takes Newton steps in both
     (W. N. Venables, B. D. Ripley, Modern Applied Statistics with S, 7.4).
     """
     shape, fitted, second = 1.0, None, -1.0
@@ -503,7 +487,7 @@ def _corners(problem: Problem, options: MachineOptions) -> Array:
 
 
 class _Minimising:
-    """One run of `minimise`: it may find on the way that there is no minimum."""
+    """One run of `minimise`, which may find that there is no minimum."""
 
     def __init__(self, problem: Problem, constants: Constants, options: MachineOptions) -> None:
         self.problem, self.constants, self.options = problem, constants, options
@@ -521,7 +505,7 @@ class _Minimising:
 
     @property
     def separation(self) -> Separation | None:
-        """The plane that separates the classes, where one was found."""
+        """The plane that separates the classes, if one was found."""
         return None if self.check is None else self.check.found
 
     def run(self) -> FittedMachine:
@@ -572,9 +556,9 @@ class _Minimising:
         return FittedMachine(Solution(raw, proof), found.history, self.separation, problem, found, depends)
 
     def _minimum_near(self, problem: Problem, theta: Array) -> DescentResult | None:
-        """Return the minimum of what seemed to have none, from weights where the curvature proves one; None without.
+        """Return the minimum of a loss that seemed to have none, if the curvature at theta proves that it exists.
 
-        Offsets that vary much make steps as slow as they are where a loss has no minimum.
+        Offsets that vary widely slow steps down as much as a loss without a minimum does.
         """
         proven = self.separation is not None and self.separation.kind != "suspected"
         if proven or not math.isfinite(self.loss.concordance) or problem.size > MATRIX:
@@ -591,7 +575,7 @@ class _Minimising:
         return self._solve(theta)
 
     def _without_near_dependence(self, found: DescentResult) -> DescentResult:
-        """Return the minimum over rows without the columns that nearly depend on others, where there are such."""
+        """Return the minimum with nearly dependent columns replaced by their residuals, if there are any."""
         curvature, problem = found.curvature, self.problem
         if not self.options.free or self.unbounded or self.separation is not None or curvature is None:
             return found
@@ -616,7 +600,7 @@ class _Minimising:
         return found
 
     def _flat_and_varying(self, curvature: Curvature) -> NDArray[np.bool_]:
-        """Return which directions without curvature are those of columns that vary."""
+        """Return which directions without curvature involve columns that vary."""
         varying = np.concatenate([[self.problem.intercept], ~self.problem.constant])
         return np.asarray((curvature.null[np.tile(varying, self.problem.outputs)] != 0).any(axis=0))
 
@@ -627,11 +611,11 @@ class _Minimising:
         self.check.settle(self._in_original(found).theta, likely=likely)
 
     def _judge_flat_directions(self, found: DescentResult) -> DescentResult:
-        """Return what was found, with curvature along directions where it only seems to be zero.
+        """Return the point found, with curvature along directions where it only seems to be zero.
 
-        Without curvature are columns that depend on others; those that nearly do, whose rank as a design for least
-        squares is full; and directions along which a likelihood decreases without bound, where shorter weights
-        cost more and longer ones do not: then there is no minimum.
+        Curvature is zero, or seems so, for three reasons: columns depend on each other; they nearly do, and least
+        squares finds full rank; or a likelihood decreases without bound along a direction. In the last case shorter
+        weights cost more, longer ones do not, and there is no minimum.
         """
         problem, curvature, scale = self.problem, found.curvature, self.constants.scale
         if not self.options.free or self.unbounded or self.separation is not None:
@@ -662,7 +646,7 @@ class _Minimising:
         return found._replace(curvature=Curvature(root, least, curvature.largest, curvature.null[:, ~live]))
 
     def _is_curved_at_constants(self, way: Array) -> bool:
-        """Whether there is curvature along a direction (M,) at the constants: then its columns do not nearly depend."""
+        """Whether there is curvature along a direction (M,) at the constants, so that its columns are independent."""
         hessian = self.problem.evaluate(self.constants.theta, second=True).hessian
         return hessian is not None and bool(
             way @ hessian @ way > FLAT_DIRECTION * (way**2 @ np.abs(hessian.diagonal()))
@@ -675,7 +659,7 @@ class _Minimising:
 
     @cached_property
     def design(self) -> Certificate | None:
-        """The certificate of least squares on the same rows, which decides their rank; None where none can be had."""
+        """The certificate of least squares on the same rows, which decides their rank; None if that fails."""
         problem = self.problem.original if isinstance(self.problem, TurnedProblem) else self.problem
         nothing, source = no_penalty(problem.features), problem.source
         try:
@@ -687,7 +671,7 @@ class _Minimising:
             return None
 
     def _rank(self, found: DescentResult, depends: Dependence) -> tuple[int, bool]:
-        """Return the rank of the columns, and whether it is decided: by least squares where it may not be full."""
+        """Return the rank of the columns and whether it is decided; least squares decides it where it may be lower."""
         problem = self.problem
         wide = found.curvature is None and problem.features >= problem.source.n_rows
         unbounded = self.unbounded or self.separation is not None
@@ -701,7 +685,7 @@ class _Minimising:
         return self.loss.linked is not None or math.isfinite(self.loss.concordance)
 
     def _decreases_further(self, found: DescentResult) -> bool:
-        """Whether coefficients of columns with large outputs can grow at no cost; reads the rows if there are such."""
+        """Whether coefficients of columns with large outputs can grow at no cost; takes a read if there are any."""
         problem = self.problem
         if (
             found.curvature is not None
@@ -719,7 +703,7 @@ class _Minimising:
         return bool(problem.evaluate(problem.from_raw(raw)).value <= found.evaluation.value + allowed)
 
     def _near(self) -> DescentResult | None:
-        """Return the minimum near a fit of nearly the same rows, where there is one and it helps."""
+        """Return the minimum, started from a fit of nearly the same rows; None without one, or if it does not help."""
         near, problem = self.options.near, self.problem
         if near is None or not self.loss.convex or self.options.solver != "auto" or not needs_metric(problem):
             return None
@@ -727,8 +711,8 @@ class _Minimising:
         return found if found is not None and self._is_flat(found) else None
 
     def _start(self) -> Array:
-        """Return weights to start from: those given, of a convex loss if they cost less than constants; or constants,
-        or least squares.
+        """Return the start: weights given (if the loss is convex, only if they cost less than constants), else
+        constants or least squares.
         """
         problem, theta, other = self.problem, self.constants.theta, self.options.near
         init = other.theta if other is not None and self.loss.convex else self.options.init
@@ -765,7 +749,7 @@ class _Minimising:
         return found._replace(converged=found.converged and self._is_flat(found), solver=first.solver)
 
     def _is_flat(self, found: DescentResult) -> bool:
-        """Whether the gap is proven but for nearly dependent columns, or the gradient is small in all directions."""
+        """Whether the gap is proven up to nearly dependent columns, or the gradient is small in all directions."""
         g, curvature = found.evaluation.gradient, found.curvature
         if math.isfinite(self.loss.concordance):
             if found.gap <= self.wanted:
@@ -776,7 +760,7 @@ class _Minimising:
         return twice <= 10 * self.problem.size * (self.wanted + FLAT * abs(found.evaluation.value))
 
     def _give_up(self, here: DescentResult) -> bool:
-        """Whether steps show that there is nothing to converge to."""
+        """Whether the steps show that there is no minimum."""
         if self.check is not None:
             return self.check.give_up(self._in_original(here))
         if here.slow < PATIENCE or not self.options.free or here.curvature is None:
@@ -792,7 +776,7 @@ class _Minimising:
         return self.unbounded
 
     def _descend(self) -> tuple[Problem, DescentResult, Status, str]:
-        """Take the textbook's steps: in raw columns from zero where the rate is a number, in the view otherwise."""
+        """Take gradient steps: from zero in raw columns if the rate is a number, in the view otherwise."""
         options, problem = self.options, self.problem
         stop = Stop(self.wanted, options.stop_error, options.epochs, self.constants.scale)
         if isinstance(options.rate, str):
@@ -809,17 +793,16 @@ class _Minimising:
     def _refined(
         self, problem: Problem, found: DescentResult, theta: Array, raw: Array, depends: Dependence
     ) -> RefinedWeights | None:
-        """Return the weights refined on the raw rows, with what that proves; None where it is not done.
+        """Return the weights refined on the raw rows, with their error bounds; None if they are not refined.
 
-        Where that takes time that matters it is not done for more digits than ENOUGH_DIGITS, nor for fits from nearly
-        the same rows, as of folds: they predict.
+        Larger fits are not refined if ENOUGH_DIGITS are proven already, nor if they are fits of folds.
         """
         options = self.options
         apart = options.firth or options.l1 or options.solver == "gradient" or self.loss.corners
         numbers = problem.size * problem.source.n_rows
-        if apart or len(depends.left_out) or numbers > MOST_REFINED:
+        if apart or len(depends.left_out) or numbers > LARGEST_REFINED_SIZE:
             return None
-        matters = numbers > ALWAYS_REFINED or problem.source.costly
+        matters = numbers > ALWAYS_REFINED_SIZE or problem.source.costly
         if matters and (options.fold or self._claims(problem, found, raw, None)[0] >= ENOUGH_DIGITS):
             return None
         original = problem.original if isinstance(problem, TurnedProblem) else problem
@@ -827,9 +810,7 @@ class _Minimising:
         return refine_minimum(original, start.hi, start.lo, ~original.constant)
 
     def _shortest_and_raw(self, problem: Problem, found: DescentResult) -> tuple[Array, Array, Dependence]:
-        """Return the weights, of those that predict the same the shortest, in the view and in raw units, and how
-        columns depend.
-        """
+        """Return the shortest weights with the same predictions, in the view and in raw units, and the dependence."""
         theta, depends = _shortest(problem, found)
         allowed = EQUAL_COST if math.isfinite(self.loss.concordance) else FLAT
         if theta is not found.theta and (
@@ -883,7 +864,7 @@ class _Minimising:
     def _claims(
         self, problem: Problem, found: DescentResult, raw: Array, refined: RefinedWeights | None
     ) -> tuple[float, float]:
-        """Return the correct digits of coefficients in raw units and the gap, as far as they are proven."""
+        """Return the proven number of correct digits of the coefficients in raw units, and the proven gap."""
         options = self.options
         if options.l1 or options.firth:
             return math.nan, found.gap if self.loss.convex else math.inf
@@ -901,7 +882,7 @@ class _Minimising:
         return digits(proven.error, raw, length), proven.gap
 
     def _slope_mass(self, problem: Problem, found: DescentResult) -> Array | None:
-        """Return bounds on sum weight |slope| |v_j|, (1 + D,), of losses that have one; None of others."""
+        """Return bounds (1 + D,) on sum weight |slope| |v_j|; None for losses without one."""
         loss = self.loss.loss if isinstance(self.loss, Offset) else self.loss
         view, spread = problem.view, problem.spread
         squares = (view.scale * spread.deviation) ** 2 + (view.scale * spread.mean + view.offset) ** 2
@@ -917,7 +898,7 @@ class _Minimising:
         return None
 
     def _advice(self, status: Status) -> str | None:
-        """Return advice for steps that did not converge under a link that does not take every output."""
+        """Return advice on a fit that did not converge under a link with a limited range of outputs."""
         likelihood = self.loss.linked
         if status is not Status.NOT_CONVERGED or likelihood is None:
             return None
@@ -926,7 +907,7 @@ class _Minimising:
         return None if everywhere else LINK_OUT_OF_RANGE.format(name_of(likelihood.link), others)
 
     def _grows_without_columns(self, problem: Problem, found: DescentResult) -> bool:
-        """Whether constants alone have no minimum: no count above zero, or all shares one."""
+        """Whether even constants have no minimum: all counts are zero, or all shares are one."""
         h = found.evaluation.hessian
         if self.constants.inside or h is None or not problem.intercept or problem.outputs > 1:
             return False
@@ -934,9 +915,9 @@ class _Minimising:
 
 
 def shortest_weights(problem: Problem, theta: Array, raw: Array) -> Array:
-    """Return the weights of least norm in raw units with the outputs of theta (K, 1 + D): least squares to them.
+    """Return the weights of least norm in raw units with the outputs of theta (K, 1 + D), by least squares.
 
-    `raw` are those of theta, which stay where there are too many rows for the dual system.
+    `raw`, theta in raw units, is returned unchanged where there are too many rows for the dual system.
     """
     source = problem.source
     if source.streamed or 8 * source.n_rows**2 > GRAM_BYTES:
@@ -947,7 +928,7 @@ def shortest_weights(problem: Problem, theta: Array, raw: Array) -> Array:
 
 
 def _furthest_offset(problem: Problem) -> float:
-    """Return the largest offset of a row; zero where there are none, infinite where only another read would tell."""
+    """Return the largest offset of a row; zero without offsets, infinite for streams, which are not read again."""
     loss, source = problem.loss, problem.source
     if not isinstance(loss, Offset):
         return 0.0
@@ -957,7 +938,7 @@ def _furthest_offset(problem: Problem) -> float:
 
 
 def _shortest(problem: Problem, found: DescentResult) -> tuple[Array, Dependence]:
-    """Return the weights of least norm in raw units among those that predict the same, and why there are several."""
+    """Return the weights of least norm in raw units with the same predictions, and the dependence of the columns."""
     curvature: Curvature | None = found.curvature
     if curvature is None or problem.penalised or not curvature.null.shape[1]:
         return found.theta, independent(problem.constant)

@@ -1,9 +1,9 @@
-"""Parameter mixing: a scan over every part of the rows at once, from common weights, which are then averaged.
+"""Parameter mixing: parallel scans over parts of the rows, which start from common weights; their weights are averaged.
 
-It differs from the rule in order: from sorted rows it learns less, however many rounds. So the certificate names it,
-and a pass of its own measures the distance from the optimum. With rate="auto" each part ends at its own least squares,
-and rounds beyond the first gain nothing; with a rate the schedule continues over rounds. Mixed perceptrons end without
-a mistake where classes can be separated (McDonald, Hall and Mann, 2010).
+The result differs from that of one scan over all rows: from sorted rows it learns less, however many rounds there are.
+So the certificate names it, and an additional pass measures the distance from the optimum. With rate="auto" each part
+ends at its own least squares, and rounds after the first gain nothing; with a given rate the schedule continues over
+rounds. Mixed perceptrons end without a mistake if the classes are separable (McDonald, Hall and Mann, 2010).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Fits of the online systems: the scan of a rule processes the rows for several epochs, and a result says how it ended.
 
-A certificate costs no pass here: its objective is the loss of the last epoch, each row's before its own step; no gap
-and no digits are claimed.
+The certificate needs no additional pass: its objective is the progressive loss of the last epoch, each row's before its
+own step. It claims neither a gap nor digits.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter,
 from adaline.fits.separation import convergence_outlook
 from adaline.results import Certificate, Status
 from adaline.scans import AdaptiveRule, CoordinateRule, LMSRule, Scan, Schedule, SigmoidRule
-from adaline.scans.adaptive import WIDE as MATRIX
+from adaline.scans.adaptive import MOST_MATRIX_COLUMNS
 from adaline.solvers.epochs.pocket import BestWeights
 from adaline.solvers.epochs.sweep import EpochOptions, SweepResult, sweep
 from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
 
-WIDE = 2**14
-"""Columns beyond which "auto" keeps scales of each column alone, and a dense LMS none."""
+# columns beyond which rate="auto" keeps no scale per column: steps are those of normalised LMS, which is less precise
+MOST_SCALED_COLUMNS = 2**14
+# errors kept by a model that keeps learning, the latest ones; doubling it doubles the memory they take
 LONGEST_HISTORY = 2**16
-"""Errors that are kept of a model that keeps learning, the last ones."""
 COORDINATES: dict[type[Scan], dict[str | None, str]] = {
     LMSRule: {None: "squared"},
     SigmoidRule: {"tanh": "tanh_squared", "logistic": "sigmoid_squared"},
 }
-"""The losses of rules, by their activation, that sparse rows of many columns learn by steps of each coordinate."""
+"""For each rule and activation, the loss of the coordinate rule that replaces it on sparse rows of many columns."""
 ASKED_BY = {"loss": "activation", "variant": "rate", "eps": "rate", "leak": "rate"}
-"""The parameters of systems that settings of scans follow from, where the names differ."""
+"""The parameter of a system that determines a setting of its scan, where the names differ."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +60,17 @@ class OnlineResult:
 
 
 def start_scan(rule: type[Scan], shape: Shape, rate: Any, schedule: Any, sparse: bool = False, **config: Any) -> Scan:
-    """Return the scan of a rule before its first row; the rate "auto" is that of the adaptive rule.
+    """Return the scan of a rule before its first row; rate="auto" takes the adaptive rule.
 
-    Sparse rows of more columns than it has a matrix for, and rows of more than it has scales for, learn by steps of
-    each coordinate; a dense LMS of so many columns by its length.
+    The coordinate rule replaces it for sparse rows with more than `MOST_MATRIX_COLUMNS` columns, and for dense rows of
+    more than `MOST_SCALED_COLUMNS`; a dense LMS with so many columns is normalised.
     """
     chosen, options = _scan_of(rule, shape.features, rate, schedule, sparse, config)
     return chosen.start(shape, **options)
 
 
-def go_on_at(scan: Scan, title: str, rule: type[Scan], rate: Any, schedule: Any, **config: Any) -> None:
-    """Let a scan under way continue at the rate it is asked for now; refuse all else that it was not begun with."""
+def continue_at(scan: Scan, title: str, rule: type[Scan], rate: Any, schedule: Any, **config: Any) -> None:
+    """Let a started scan continue at a new rate; refuse any other change of its settings."""
     sparse = isinstance(scan, CoordinateRule)
     chosen, options = _scan_of(rule, scan.theta.shape[1] - 1, rate, schedule, sparse, config)
     changed = scan.follow(chosen.start(Shape(1, 1), **options))
@@ -81,27 +81,27 @@ def refuse_changes(names: list[str], title: str) -> None:
     """Refuse to continue where parameters of these names have changed since a system began."""
     if names:
         raise InvalidParameter(
-            f"{' and '.join(names)} changed since {title} began, and what it has learned is of the former: restore it "
-            "to continue, or refit"
+            f"{' and '.join(names)} changed since {title} began to learn: restore the value to continue, or refit"
         )
 
 
 def _scan_of(
     rule: type[Scan], features: int, rate: Any, schedule: Any, sparse: bool, config: dict[str, Any]
 ) -> tuple[type[Scan], dict[str, Any]]:
-    """Return the scan that a rate stands for, and its options."""
+    """Return the scan that a rate selects, and its options."""
     if not isinstance(rate, str):
         return rule, {"rate": Schedule(rate, schedule), **config}
     loss = COORDINATES.get(rule, {}).get(config.get("activation"))
-    if loss is not None and features > (MATRIX if sparse else WIDE) and (sparse or rule is not LMSRule):
+    most = MOST_MATRIX_COLUMNS if sparse else MOST_SCALED_COLUMNS
+    if loss is not None and features > most and (sparse or rule is not LMSRule):
         return CoordinateRule, {"loss": loss, **{k: v for k, v in config.items() if k != "activation"}}
-    if features > WIDE:
+    if features > MOST_SCALED_COLUMNS:
         return LMSRule, {"rate": Schedule(1.0, "power", tau=1e4), "variant": "normalized", **config}
     return AdaptiveRule, config
 
 
 def scan_certificate(status: Status, objective: float, solver: str = "scan", gap: float = math.inf) -> Certificate:
-    """Return a certificate of rows learned one after the other: it claims neither digits nor a rank."""
+    """Return the certificate of a scan, which claims neither digits nor a rank."""
     return certificate(status=status, objective=objective, gap=gap, solver=solver)
 
 

@@ -1,8 +1,8 @@
-"""The fit of ordered classes: starts from the shares of the classes, solves, and checks whether there is a maximum.
+"""The fit of ordered classes: start from the shares of the classes, solve, and check whether there is a maximum.
 
-There is none where some w'x can be cut so that every row lies in the interval of its class or on its end: the rows
-(e_t, -x), above their upper ends, and (e_(t-1), -x), below their lower ones, are then separated by a plane through the
-origin, (thresholds, w). `separability` decides it where that is affordable, as for a logistic regression.
+There is none if thresholds cut some w'x such that every row lies in the interval of its class or on its end. A plane
+through the origin, (thresholds, w), then separates the rows (e_t, -x), below their upper ends, from the rows
+(e_(t-1), -x), above their lower ends. `separability` decides this within a budget, as for a logistic regression.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 from adaline.arrays import Array, as_dense, host
 from adaline.errors import AdalineError
-from adaline.fits.linear_machine import DEPENDENT, LEAST_GAP
-from adaline.fits.separation import MOST_NUMBERS, PATIENCE, PROOF, TINY, Separation
+from adaline.fits.linear_machine import DEPENDENT, ROUNDING_GAP
+from adaline.fits.separation import MOST_EXPLAINED_NUMBERS, PATIENCE, PROOF_WORK, TINY_PENALTY, Separation
 from adaline.penalties import RidgePenalty
 from adaline.results import Solution, Status
 from adaline.separation.budget import Budget
@@ -34,9 +34,12 @@ from adaline.sources.threads import one_blas_thread
 from adaline.sources.totals import weight_totals
 
 REMEDIES = "give a number as penalty"  # where there is no maximum
-ROUNDING = 2.0**-52
-ROUNDED_VALUE = 1e-13  # rounding of an objective, relative to it; 10x larger: the certificate's gap has a digit less
-IN_SAMPLE = 10  # expected rows of the rarest class in a sample; doubled: larger samples, steadier starts
+ROUNDING = 2.0**-52  # rounding error of an output, relative to its size; 10x larger claims larger gaps
+# rounding error of an objective, relative to its value; 10x larger costs the certificate's gap a digit
+OBJECTIVE_ROUNDING = 1e-13
+# expected rows of the rarest class below which no sample is taken; doubling it takes Newton steps over all rows more
+# often
+RAREST_IN_SAMPLE = 10
 
 
 class FittedOrdinal(NamedTuple):
@@ -64,13 +67,13 @@ def fit_ordinal(problem: OrdinalProblem, counts: Array, options: OrdinalOptions)
 
 
 class _Fitting:
-    """One run of `fit_ordinal`: it may find on the way that there is no maximum."""
+    """One run of `fit_ordinal`, which may find that there is no maximum."""
 
     def __init__(self, problem: OrdinalProblem, counts: Array, options: OrdinalOptions) -> None:
         self.problem, self.counts, self.options = problem, counts, options
         shares = counts / counts.sum()
         self.null = -float((counts * np.log(shares)).sum())
-        self.wanted = (options.tol + LEAST_GAP) * self.null
+        self.wanted = (options.tol + ROUNDING_GAP) * self.null
         assert problem.cumulative is not None
         from_below, from_above = np.cumsum(shares)[:-1], np.cumsum(shares[::-1])[::-1][1:]
         inside = np.where(from_below < 0.5, from_below, 1.0 - from_above)
@@ -86,7 +89,7 @@ class _Fitting:
             if math.isinf(found.gap) and not found.given_up:
                 self._settle(found, likely=problem.features >= problem.source.n_rows)
         if self.separation is not None:
-            problem = problem.penalised_by(RidgePenalty(TINY, problem.spread.deviation))
+            problem = problem.penalised_by(RidgePenalty(TINY_PENALTY, problem.spread.deviation))
             self.settled = True
             found = self._solve(problem, found.theta * 0.5).after(found)
         theta, depends = _shortest(problem, found)
@@ -127,7 +130,7 @@ class _Fitting:
         return FittedOrdinal(fit, found.history, self.separation)
 
     def _near(self) -> DescentResult | None:
-        """Return the minimum near a fit of nearly the same rows, where there is one and it helps."""
+        """Return the minimum, started from a fit of nearly the same rows; None without one, or if it does not help."""
         near, problem = self.options.near, self.problem
         if near is None or near.root is None or not needs_metric(problem):
             return None
@@ -148,7 +151,7 @@ class _Fitting:
         """Return the minimum from a start; by products where there are too many coefficients for a matrix."""
         if problem.size <= MATRIX:
             seen = self.counts.min() * min(1.0, sample_rows(problem.size) / problem.source.n_rows)
-            common = seen >= IN_SAMPLE * self.counts.sum() / problem.source.n_rows
+            common = seen >= RAREST_IN_SAMPLE * self.counts.sum() / problem.source.n_rows
             solver = "auto" if common and math.isfinite(problem.loss.concordance) else "newton"
             return minimise_smooth(problem, start, self.wanted, solver, self._give_up)
 
@@ -188,7 +191,7 @@ class _Fitting:
             self.separation = Separation("suspected", direction) if likely else None
             return
         try:
-            verdict = decide_jointly(ends, np.arange(2), Budget(PROOF))
+            verdict = decide_jointly(ends, np.arange(2), Budget(PROOF_WORK))
         except AdalineError:
             self.separation = Separation("suspected", direction) if likely else None
             return
@@ -212,7 +215,7 @@ def _ends(problem: OrdinalProblem) -> ArraySource | None:
     Of threshold k the columns hold what it is above the first, which is the intercept.
     """
     n, side = problem.source.n_rows, problem.size
-    if problem.source.streamed or 2 * n * side > MOST_NUMBERS:
+    if problem.source.streamed or 2 * n * side > MOST_EXPLAINED_NUMBERS:
         return None
     blocks = [block.gathered().heavy() for block in problem.source.blocks()]
     t = np.concatenate([host(block.t)[:, 0] for block in blocks]).astype(np.intp)
@@ -257,7 +260,7 @@ def _rounding(problem: OrdinalProblem, found: DescentResult, raw: Array) -> floa
     """Return what rounding may add to the objective: of its value, and of weights (M,) in raw units, by the outputs."""
     ends, slopes = np.split(np.abs(raw), [problem.thresholds])
     size = float(ends.max() + slopes @ problem.spread.root)
-    return ROUNDED_VALUE * abs(found.evaluation.value) + problem.spread.weight * (16 * ROUNDING * size) ** 2
+    return OBJECTIVE_ROUNDING * abs(found.evaluation.value) + problem.spread.weight * (16 * ROUNDING * size) ** 2
 
 
 def _has_flat_directions(problem: OrdinalProblem, found: DescentResult) -> bool:

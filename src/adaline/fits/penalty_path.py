@@ -1,16 +1,16 @@
 """`penalty="auto"` of a likelihood: the penalty that predicts held-out rows best, along one path for all folds.
 
-The path runs from a penalty that leaves next to nothing of the weights down to next to no penalty, on standardised
-columns, so that units do not matter. A machine for each fold learns from the rows of the others. One pass over the rows
-gives the loss and the gradient of every fold at every machine: what a machine has learned from, and what its own fold
-costs it. Machines step by L-BFGS in the metric of second derivatives by fold, of a point between them; where that is
-slow (a category that only one fold has sets the machines apart), in the metric of their own. The step to the next
-penalty needs no pass, as only the ridge changes.
+The path runs from a penalty under which the weights nearly vanish to a negligible one, on standardised columns, so that
+units do not matter. One machine per fold learns from the rows of the other folds. One pass over the rows gives the loss
+and the gradient of every fold for every machine: the objective that the machine minimises, and its loss on the held-out
+fold. Machines take L-BFGS steps in the metric of the folds' second derivatives at a point between them. If that is slow
+(a category in a single fold sets the machines apart), each gets a metric of its own. The step to the next penalty needs
+no pass, as only the ridge changes.
 
-Without two folds, a machine starts beside the one without the first of them, and steps in its metric. Of many rows it
-is taken to be one Newton step away, and one pass at the end says whether it was.
+A machine without two folds starts from the machine without the first of them, and uses its metric. With many rows it is
+estimated by one Newton step, and a final pass checks that estimate.
 
-Of few rows all machines take Newton steps of their own together (`adaline.solvers.smooth.stacked`).
+With few rows all machines take their own Newton steps together (`adaline.solvers.smooth.stacked`).
 """
 
 from __future__ import annotations
@@ -37,18 +37,28 @@ from adaline.sources.threads import one_blas_thread
 from adaline.sources.views import Fold, fold_of, in_memory
 from adaline.sums import Objective, Point
 
+# powers of ten between the largest and the smallest penalty; doubling it fits up to 16 more penalties, all near zero
 DECADES = 8
-A_DECADE = 2
-WORSE_PENALTIES = 3  # in a row beyond the best, after which a path ends; doubled: up to three fits more
+PENALTIES_PER_DECADE = 2  # doubling it doubles the fits, and finds the best penalty to a factor of 1.8 instead of 3.2
+# penalties in a row worse than the best, after which a path ends; doubling it costs up to three more fits
+WORSE_PENALTIES = 3
 ROUGH, FINE = 1e-7, 1e-9  # promised gain, relative to the loss of constants, at which fits end; 10x larger: fewer steps
 STEPS, TRIALS = 60, 10  # of the machines together, and shares of a step; then each continues alone
-FEW_STEPS = 3  # under one penalty, beyond which second derivatives are updated; doubled: staler ones, fewer of them
-MANY_STEPS = 8  # under one penalty, after which a machine gets its own second derivatives; doubled: more slow steps
-MATRIX_NUMBERS = 2e7  # numbers in the second derivatives of all folds; doubled: 160 MB more, and more fits use them
-COPIED_BYTES = 2**30  # of rows that are copied fold by fold, for faster passes; doubled: up to 2 GiB beside the rows
-PAIRED = 4e8  # products in a pass up to which machines without two folds are fitted; doubled: larger data take the time
-ONE_STEP_ERROR = 1e-5  # relative error of a loss after one step to such a machine, up to which it is accepted
-NEAR_TIE = 1e-5  # relative difference of the last two losses below which the next is FINE; 10x larger: more steps
+# steps for one penalty after which second derivatives are updated; doubling it leaves them out of date for longer
+FEW_STEPS = 3
+# steps for one penalty after which a machine gets its own second derivatives; doubling it takes more slow steps
+STEPS_PER_MATRIX = 8
+# numbers in the second derivatives of all folds; doubling it takes 160 MB more, for more fits
+MOST_MATRIX_NUMBERS = 2e7
+# size of rows that are copied fold by fold, for faster passes; doubling it takes up to 2 GiB beside the rows
+MOST_COPIED_BYTES = 2**30
+# products per pass up to which machines without two folds are fitted, not estimated; doubling it takes twice the time
+MOST_PAIRED_WORK = 4e8
+# relative error of an estimated loss up to which it is accepted; 10x larger accepts losses that may rank penalties
+# wrongly
+ONE_STEP_ERROR = 1e-5
+# relative difference of the last two losses below which the next fit is FINE; 10x larger takes more steps
+NEAR_TIE = 1e-5
 
 
 class PenaltyPath(NamedTuple):
@@ -108,7 +118,7 @@ class Losses:
 
 def penalties_of(weight: float) -> Array:
     """Return the penalties of a path, descending, for rows of this weight."""
-    return weight * 10.0 ** (1 - np.arange(DECADES * A_DECADE + 1) / A_DECADE)
+    return weight * 10.0 ** (1 - np.arange(DECADES * PENALTIES_PER_DECADE + 1) / PENALTIES_PER_DECADE)
 
 
 def cross_validated(
@@ -136,7 +146,7 @@ def held_out_paths(
     """
     rows = FoldRows(problem, fold, null)
     every = np.array([unit, *units])
-    if not isinstance(rows.source, InMemory) or rows.source.n_rows * problem.size * rows.count**2 > PAIRED:
+    if not isinstance(rows.source, InMemory) or rows.source.n_rows * problem.size * rows.count**2 > MOST_PAIRED_WORK:
         estimated = _held_out_paths(problem, rows, start, every, fitted=False)
         if estimated is not None:
             return estimated
@@ -183,7 +193,7 @@ def _held_out_paths(
 
 def has_matrices(problem: Problem, folds: int) -> bool:
     """Return whether the second derivatives of every fold are formed; else there are no paths without two folds."""
-    return folds * problem.size**2 <= MATRIX_NUMBERS
+    return folds * problem.size**2 <= MOST_MATRIX_NUMBERS
 
 
 def _ridge(problem: Problem, penalty: float, unit: Array) -> Array:
@@ -384,7 +394,11 @@ class FoldMachines:
         gradients = self._gradients(ridges)
         done = np.zeros(count, dtype=bool)
         for self.steps in range(STEPS):
-            if self.steps and self.steps % MANY_STEPS == 0 and count * self.rows.free.size**2 <= MATRIX_NUMBERS:
+            if (
+                self.steps
+                and self.steps % STEPS_PER_MATRIX == 0
+                and count * self.rows.free.size**2 <= MOST_MATRIX_NUMBERS
+            ):
                 for m in np.flatnonzero(~done).tolist():
                     folds = np.flatnonzero(self.kept[m]).tolist()
                     self.own[m] = np.sum([self.rows.second(fold, self.thetas[m]) for fold in folds], axis=0)
@@ -395,7 +409,7 @@ class FoldMachines:
             slopes = (gradients * steps).sum(axis=(1, 2))
             change = np.abs((self.slopes[self.held] * steps).sum(axis=(1, 2)))
             slow = max(
-                2 * self.steps / MANY_STEPS, 1.0
+                2 * self.steps / STEPS_PER_MATRIX, 1.0
             )  # of slow machines the next step is a small part of what is left
             done = np.maximum(-slopes, change) <= rough * self.rows.null / slow**3
             if done.all():
@@ -474,7 +488,7 @@ class FoldMachines:
 
 def _parts(source: Source, folds: int | NDArray[np.int64], count: int) -> list[Source]:
     """Return the rows of each fold: copied where they lie in memory, so that a pass over the folds is one over them."""
-    if isinstance(source, InMemory) and 8 * source.n_rows * source.shape.features * source.density <= COPIED_BYTES:
+    if isinstance(source, InMemory) and 8 * source.n_rows * source.shape.features * source.density <= MOST_COPIED_BYTES:
         fold = fold_of(0, source.n_rows, folds) if isinstance(folds, int) else folds
         return [source.take_rows(np.flatnonzero(fold == k)) for k in range(count)]
     return [Fold(source, k, folds, held_out=True) for k in range(count)]

@@ -2,8 +2,8 @@
 
     v(lambda) = E (d + lambda)^-1 E'c,   G = E diag(d) E' of the rows outside a fold
 
-One decomposition a fold serves all penalties. The mean squared error of the rows held out follows from the moments of
-the folds; another score takes predictions of these rows, which have to lie in memory.
+One decomposition per fold serves all penalties. The mean squared error of the held-out rows follows from the moments of
+the folds; any other score needs predictions of these rows, which must be in memory.
 """
 
 from __future__ import annotations

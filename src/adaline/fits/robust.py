@@ -1,7 +1,7 @@
 """One target fitted by a robust criterion, in units in which it is of order one.
 
-The target is taken about its median and in a power of two near its spread, so that neither a large mean nor its unit
-costs digits.
+The median is subtracted from the target, and the result divided by a power of two near its spread, so that neither a
+large mean nor the unit costs digits.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Whether the classes of a logistic or softmax regression are separated, decided while it is being fitted.
 
-Where a plane separates the classes the likelihood has no maximum. It shows in two ways: the objective falls below the
-ln 2 that the lightest row costs on the plane (then every row is on its side), or whole Newton steps keep gaining at the
-pace 1/e. Then `separability` decides, and the weights are those under a tiny penalty on standardised columns.
+Where a plane separates the classes the likelihood has no maximum. This shows in two ways: the objective falls below the
+ln 2 that the lightest row costs on the plane (then every row is on the right side), or the gains of whole Newton steps
+shrink only by 1/e. Then `separability` decides, and the weights are those under a tiny penalty on standardised columns.
 
-`convergence_outlook` answers the same for a perceptron that did not end, where a proof is cheap: no plane separates the
+`convergence_outlook` explains, where a proof is cheap, why a perceptron did not converge: no plane separates the
 classes, or it needs more epochs.
 """
 
@@ -33,14 +33,21 @@ from adaline.sources import Source
 from adaline.sources.totals import weight_totals
 from adaline.sums.wrong_rows import outputs
 
-TINY = 1e-6  # penalty on standardised columns where the likelihood has no maximum; 10x larger: shorter weights
-PATIENCE = 8  # slow whole steps before separation is checked; doubled: separated fits take 8 passes more
-MOST_NUMBERS = 2**22  # of all rows and machines up to which a perceptron is explained; doubled: twice the time
-MOST_COORDINATES = 64  # the same of coordinates, as exact arithmetic grows with their cube
-MOST_WORK = 2**21  # rows x columns^2 x classes beyond which it is not decided whether each class is separable
-ON_PLANE = 1e-9  # margin of a row, relative to the largest, below which it lies on the plane
-PROOF = 5e9  # work of a proof of separation, in products; doubled: ten seconds instead of five before it is given up
-SHORT_PROOF = 5e8  # the same for the fit of a fold, of which there are many, and where the answer is only for advice
+# penalty on standardised columns where the likelihood has no maximum; 10x larger returns shorter weights
+TINY_PENALTY = 1e-6
+PATIENCE = 8  # slow whole steps before separation is checked; doubling it costs separated fits eight more passes
+# rows x columns x machines up to which a perceptron that did not converge is explained; doubling it doubles the time
+MOST_EXPLAINED_NUMBERS = 2**22
+# coordinates up to which it is explained, as exact arithmetic is cubic in these; doubling it takes 8 times as long
+MOST_EXPLAINED_COORDINATES = 64
+# rows x columns^2 x classes up to which each class is explained; doubling it takes up to twice as long
+MOST_EXPLAINED_WORK = 2**21
+# margin of a row, relative to the largest, that counts as zero; 10x larger accepts planes that misclassify rows
+# slightly
+ON_PLANE = 1e-9
+PROOF_WORK = 5e9  # products spent on a proof of separation; doubling it gives up after ten seconds instead of five
+# the same for folds, of which there are many, and for advice; doubling it gives up after one second instead of half
+SHORT_PROOF_WORK = 5e8
 
 
 @dataclass(frozen=True)
@@ -69,15 +76,15 @@ class Separation:
 
 
 class SeparationCheck:
-    """Whether a fit without a penalty has anything to converge to; its targets are indices of `classes` classes."""
+    """Checks whether a fit without a penalty has a minimum; its targets are indices of `classes` classes."""
 
     def __init__(self, problem: Problem, classes: int, fold: bool = False) -> None:
-        self.problem, self.classes, self.work = problem, classes, SHORT_PROOF if fold else PROOF
+        self.problem, self.classes, self.work = problem, classes, SHORT_PROOF_WORK if fold else PROOF_WORK
         self.found: Separation | None = None
         self.settled = False
 
     def give_up(self, here: DescentResult) -> bool:
-        """Return whether there is nothing to converge to; called with every iterate."""
+        """Return whether there is no minimum; called with every iterate."""
         if self.settled:
             return self.found is not None
         if here.evaluation.value < 0.5 * math.log(2) * self._lightest:
@@ -88,9 +95,9 @@ class SeparationCheck:
         return self.found is not None
 
     def take(self, known: Separation) -> None:
-        """Keep a plane that separates rows of which these are some, unless they all lie on it.
+        """Keep a plane that separates a superset of the rows, unless all of these lie on it.
 
-        One that is only suspected is kept unchecked: a proof would take as long and be given up again.
+        A suspected plane is kept unchecked: a proof would exceed the budget again.
         """
         if known.kind != "suspected":
             least, largest = _leads(self.problem.source, known.direction)
@@ -133,7 +140,7 @@ class SeparationCheck:
 def with_tiny_penalty(problem: Problem) -> Problem:
     """Return a problem without a minimum under a tiny penalty on standardised columns, which gives it one."""
     unit = problem.spread.deviation if problem.intercept else problem.spread.root
-    penalty = RidgePenalty(TINY, unit)
+    penalty = RidgePenalty(TINY_PENALTY, unit)
     return build_problem(
         problem.source, problem.loss, problem.outputs, problem.intercept, penalty, problem.spread, problem.sample
     )
@@ -189,18 +196,18 @@ def convergence_outlook(source: Source, labels: NDArray[Any], scan: Scan, theore
     """
     together = len(labels) if scan.classes else 2
     width = 1 + source.shape.features
-    if source.streamed or source.n_rows * width * len(scan.theta) > MOST_NUMBERS:
+    if source.streamed or source.n_rows * width * len(scan.theta) > MOST_EXPLAINED_NUMBERS:
         return ConvergenceOutlook()
-    if (together - 1) * width > MOST_COORDINATES:
+    if (together - 1) * width > MOST_EXPLAINED_COORDINATES:
         return ConvergenceOutlook()
-    if len(scan.theta) > 1 and source.n_rows * width**2 * len(scan.theta) > MOST_WORK:
+    if len(scan.theta) > 1 and source.n_rows * width**2 * len(scan.theta) > MOST_EXPLAINED_WORK:
         return ConvergenceOutlook()
     targets = source.read_targets() if scan.classes else (source.read_targets() > 0).astype(np.float64)
     bound = 0.0
     for name, t in zip(labels.tolist(), targets.T, strict=False):
         rows = source.with_targets(t[:, None])
         try:
-            theta = separating_weights(rows, together, SHORT_PROOF)
+            theta = separating_weights(rows, together, SHORT_PROOF_WORK)
         except AdalineError:  # too close to tell without long arithmetic, or rows of some classes only
             return ConvergenceOutlook()
         if theta is None:

@@ -9,7 +9,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.block import Shape
 from adaline.fits.linear_machine import FittedMachine, MachineOptions
-from adaline.fits.online import WIDE, scan_certificate, start_scan
+from adaline.fits.online import MOST_SCALED_COLUMNS, scan_certificate, start_scan
 from adaline.losses import Loss, SigmoidSquared, Softmax, Squared, TanhSquared
 from adaline.results import Solution, Status
 from adaline.scans import LMSRule, Scan, Schedule, SigmoidRule, SoftmaxRule
@@ -39,7 +39,11 @@ def walk_rows(
 ) -> FittedMachine:
     """Return the machine after epochs of single steps; the rate "auto" starts from the outputs `constant` (K,)."""
     automatic = isinstance(options.rate, str)
-    native = type(loss) in RULES and not options.penalty.any() and not (automatic and source.shape.features > WIDE)
+    native = (
+        type(loss) in RULES
+        and not options.penalty.any()
+        and not (automatic and source.shape.features > MOST_SCALED_COLUMNS)
+    )
     if native:
         theta, history, status = _by_scan(source, loss, options, schedule, epochs, len(constant))
     else:

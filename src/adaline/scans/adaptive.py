@@ -45,14 +45,18 @@ from adaline.scans.softmax import softmax_outcome
 from adaline.scans.tally import CURVES, RowOutcome
 
 ACTIVATIONS = ("identity", "tanh", "logistic", "softmax")
-PRIOR = 20.0  # the prior of a column is 2^-20 of its first number; doubled: only the first 1 + D rows notice
-FIRST = 1.0  # c, the factor of all steps; doubled: twice as long
-POWER = 0.75  # p, by which steps shrink; nearer to 1: sooner too short, nearer to 1/2: longer noisy
-SHARE = 30.0  # s: later weights count more in the average; doubled: it is over half as many rows
-FADE = 2.0  # rows count in P as n^2; doubled: P forgets early rows sooner
-LEAST = 0.01  # least weight of a row in P, relative to the mean; 10x larger: rows with saturated outputs shape P
-TURN = 50.0  # (1 + D) rows after which b is 1/2; doubled: the convex start lasts twice as long
-WIDE = 128  # columns beyond which P is diagonal; doubled: a row of so many costs 4 times as much
+# the prior of a column is 2^-20 of its first number; doubling it changes only the first 1 + D rows
+PRIOR_EXPONENT = 20.0
+STEP_FACTOR = 1.0  # c, the factor of all steps; doubling it makes them twice as long
+# p, by which steps shrink; nearer to 1 they are too short too soon, nearer to 1/2 they stay noisy for longer
+STEP_POWER = 0.75
+AVERAGE_SHARE = 30.0  # s: later weights count more in the average; doubling it averages over half as many rows
+FADE_POWER = 2.0  # rows count in P as n^2; doubling it forgets early rows sooner
+# least weight of a row in P, relative to the mean; 10x larger lets rows with saturated outputs shape P
+LEAST_ROW_WEIGHT = 0.01
+CONVEX_ROWS = 50.0  # (1 + D) rows after which b is 1/2; doubling it makes the convex start last twice as long
+# columns beyond which P is diagonal; doubling it lets a row of so many columns take 4 times as long
+MOST_MATRIX_COLUMNS = 128
 
 
 class AdaptiveRule(Scan):
@@ -93,7 +97,7 @@ class AdaptiveRule(Scan):
         """Return the scan before its first row; `classes` is that of softmax, `wide` whether P is diagonal."""
         OneOf(*ACTIVATIONS).check("activation", activation)
         theta = first_theta(shape, init, classes if activation == "softmax" else None)
-        diagonal = shape.features > WIDE if wide is None else wide
+        diagonal = shape.features > MOST_MATRIX_COLUMNS if wide is None else wide
         root = first_roots(1, shape, rows=1 if diagonal else None)
         return cls(theta, root, intercept, activation, **config)
 
@@ -110,7 +114,7 @@ class AdaptiveRule(Scan):
     @property
     def parameters(self) -> tuple[float, ...]:
         """Prior exponent, first step, its power, and the power of the average."""
-        return PRIOR, FIRST, POWER, SHARE
+        return PRIOR_EXPONENT, STEP_FACTOR, STEP_POWER, AVERAGE_SHARE
 
     def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:
         """Take the row into P, then the step; eta is the row's weight."""
@@ -132,13 +136,13 @@ class AdaptiveRule(Scan):
         else:
             phi, slope, _, line = self._activated(v, t)
             unit_slope = 4 * slope if self.activation == "logistic" else slope
-            part = unit_slope ** (1.0 if self.wide else max(m, 0) / (max(m, 0) + TURN * len(x)))
+            part = unit_slope ** (1.0 if self.wide else max(m, 0) / (max(m, 0) + CONVEX_ROWS * len(x)))
             e, h = (t - phi) * part, slope * part
             gain, d, q = self._gain(x, eta, n, m, float(h.mean()))
             phi_z, _, sign, _ = self._activated(z, t)
             outcome = RowOutcome.of_squares(z, t - phi_z, sign * z)
         self.lag += np.outer(gain * e / (1 + gain * h * q) if m > 0 else eta * (line - v), d)
-        self.theta += ((1 + SHARE) / (m + SHARE) if m > 0 else 1.0) * (self.lag - self.theta)
+        self.theta += ((1 + AVERAGE_SHARE) / (m + AVERAGE_SHARE) if m > 0 else 1.0) * (self.lag - self.theta)
         return outcome
 
     def _gain(self, x: Array, weight: float, n: int, m: int, h: float) -> tuple[float, Array, float]:
@@ -152,9 +156,9 @@ class AdaptiveRule(Scan):
             squares = self.root[0, 0, : len(x)]
             squares += weight * (row * row)
             d = np.divide(row * n, squares, out=np.zeros_like(row), where=squares > 0)
-            return weight * FIRST / math.sqrt(n) / mean, np.roll(d, 1), float(row @ d)
-        d, q = self._update_root(row, weight * max(h / mean, LEAST), 1 - FADE / n)
-        return weight * FIRST * n * math.pow(m + len(x), -POWER) / mean, d, q
+            return weight * STEP_FACTOR / math.sqrt(n) / mean, np.roll(d, 1), float(row @ d)
+        d, q = self._update_root(row, weight * max(h / mean, LEAST_ROW_WEIGHT), 1 - FADE_POWER / n)
+        return weight * STEP_FACTOR * n * math.pow(m + len(x), -STEP_POWER) / mean, d, q
 
     def _activated(self, z: Array, t: Array) -> tuple[Array, Array, Array, Array]:
         """Return phi, phi', the targets as -1 and 1, and the targets of the tangent at zero."""
@@ -168,7 +172,7 @@ class AdaptiveRule(Scan):
         S = self.root[0, :, : len(x)]
         for i in np.flatnonzero(np.abs(x) >= np.finfo(float).tiny):
             if not S[i].any():
-                S[i, i] = math.ldexp(1.0, min(int(PRIOR) - (math.frexp(x[i])[1] - 1), 1000))
+                S[i, i] = math.ldexp(1.0, min(int(PRIOR_EXPONENT) - (math.frexp(x[i])[1] - 1), 1000))
         Sf, q, r = potter(S, x, lam / weight)
         S /= math.sqrt(lam)
         return np.roll(Sf / (weight * r), 1), q / (weight * r)

@@ -61,7 +61,7 @@ Order = NDArray[np.int64]
 
 EXPLODED, SUSPECT = 1e16, 100.0
 """Squared ratios of an error to the largest target, above which a scan has diverged or theta is not saved."""
-LINE = 8  # numbers in a line of the cache
+CACHE_LINE = 8  # numbers in a line of the cache, where rows of weights start; other values make scans slower
 
 
 class Scan(ABC):
@@ -409,8 +409,8 @@ class Scan(ABC):
 def aligned_zeros(shape: tuple[int, ...]) -> Array:
     """Return zeros that begin with a line of the cache, so that what is as long as a part of one lies in one."""
     size = math.prod(shape)
-    room = np.zeros(size + LINE)
-    first = -room.ctypes.data // room.itemsize % LINE
+    room = np.zeros(size + CACHE_LINE)
+    first = -room.ctypes.data // room.itemsize % CACHE_LINE
     return room[first : first + size].reshape(shape)
 
 

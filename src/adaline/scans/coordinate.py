@@ -68,10 +68,11 @@ from adaline.scans.softmax import softmax_outcome
 from adaline.scans.tally import CURVES, HOLD, REACH, REPLACED, SIZE, SPARE, STATUS, RowOutcome
 
 LOSSES = ("logistic", "squared", "softmax", "sigmoid_squared", "tanh_squared")
-RATE = 0.5  # eta; doubled: steps go further towards the targets of single rows
-LEAST = 2.0**-900  # least magnitude that sets the scale of a column, as squares of smaller ones underflow
-SMALL = 1e-9  # h q below which a step is the first term of the flow; 10x larger: off by a share of 1e-8
-SILENT = 2.0**-48  # squared derivative of a row below which it changes nothing; 10x larger: more rows are skipped
+DEFAULT_RATE = 0.5  # eta; doubling it lets steps follow the targets of single rows more closely
+LEAST_SCALE = 2.0**-900  # least magnitude that sets the scale of a column; the squares of smaller ones underflow
+# h q below which a step is the first term of the flow; 10x larger makes steps inexact by a share of 1e-8
+FIRST_TERM = 1e-9
+NO_CHANGE = 2.0**-48  # squared derivative of a row below which it changes nothing; 10x larger skips more rows
 WIDTHS = {"tanh_squared": 2.0, "sigmoid_squared": 1.0}
 """The difference of the targets of a sigmoid: it is the logistic function of so many times z."""
 
@@ -89,7 +90,7 @@ class CoordinateRule(Scan):
     array([[ 0.215,  0.499, -0.31 ]])
     """
 
-    default_rate: ClassVar[float] = RATE
+    default_rate: ClassVar[float] = DEFAULT_RATE
 
     def __init__(
         self,
@@ -106,7 +107,7 @@ class CoordinateRule(Scan):
         ZERO_OR_MORE.check("l1", l1)
         self.loss, self.penalty, self.l1, self.average = loss, float(penalty), float(l1), average
         self.classes = loss == "softmax"  # type: ignore[misc]
-        self.schedule, self.intercept = Schedule(RATE), intercept
+        self.schedule, self.intercept = Schedule(DEFAULT_RATE), intercept
         self.features, self.outputs = features, outputs
         self.root = aligned_zeros((1, 1 + self.features, -(-(self._last + average) // 4) * 4))
         self.numbers = np.zeros(SIZE)
@@ -200,7 +201,7 @@ class CoordinateRule(Scan):
 
     def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:
         """Take the step of the row's coordinates that are not zero; eta is rate times weight."""
-        at, weight = np.flatnonzero(x), eta / RATE
+        at, weight = np.flatnonzero(x), eta / DEFAULT_RATE
         s = self.root[0, at, 0]
         w, G = (self.root[0, at, k : self._last : self.pace] for k in (1, 2))
         z = self.theta @ x
@@ -209,11 +210,11 @@ class CoordinateRule(Scan):
         if self.loss == "squared":
             self.numbers[REACH] = max(self.numbers[REACH], float((t * t).max()))
             width = math.sqrt(self.numbers[REACH])
-        if not math.isfinite(outcome.loss) or not g @ g > (0.0 if self.loss == "squared" else SILENT):
+        if not math.isfinite(outcome.loss) or not g @ g > (0.0 if self.loss == "squared" else NO_CHANGE):
             return outcome
         self._sum_up(at, self.steps)
         x = x[at]
-        size = np.maximum(np.abs(x), LEAST)
+        size = np.maximum(np.abs(x), LEAST_SCALE)
         ratio = np.where((size > s) & (s > 0), s / size, 1.0)[:, None]
         w, G, s = w * ratio, G * ratio**2, np.maximum(s, size)
         part = x / s
@@ -228,8 +229,8 @@ class CoordinateRule(Scan):
         new = w + m * u * factor
         if self._held:
             d = self.root[0, at, 3 : self._last : self.pace] * ratio
-            H = root / (RATE * m)
-            a = d + np.outer(part, u / RATE) + H * w * s[:, None]
+            H = root / (DEFAULT_RATE * m)
+            a = d + np.outer(part, u / DEFAULT_RATE) + H * w * s[:, None]
             times = 1 + self.numbers[HOLD]
             soft = np.copysign(np.maximum(np.abs(a) - times * self.l1 / s[:, None], 0.0), a)
             held = soft / (H + (times * self.penalty / s / s)[:, None])
@@ -270,7 +271,7 @@ class CoordinateRule(Scan):
 
     def _steps(self, z: Array, g: Array, t: Array, h: float, q: Array) -> Array:
         """Return u of each output, (K,)."""
-        small = (g == 0) | (h * q < SMALL)
+        small = (g == 0) | (h * q < FIRST_TERM)
         q = np.where(small, 1.0, q)
         if self.loss == "squared":
             u = g * np.expm1(-h * q) / q

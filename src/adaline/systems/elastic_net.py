@@ -14,7 +14,7 @@ from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
 from adaline.estimator import RegressorMixin, available_if, clone
 from adaline.fits.elastic_net.choose import fit_nets, refuse_rough
-from adaline.fits.elastic_net.memory import WIDEST_DENSE
+from adaline.fits.elastic_net.memory import MOST_DENSE_COLUMNS
 from adaline.fits.elastic_net.net import FittedNet, NetOptions
 from adaline.fits.elastic_net.squared import fit_net_folds
 from adaline.fits.elastic_net.stacked import fit_stacked
@@ -482,7 +482,7 @@ class ElasticNet(LinearRegressor):
     @property
     def compared_columns(self) -> int:
         """Columns up to which a fit learns from all rows in a comparison: those whose second moments are formed."""
-        return 0 if _classifies(self) else WIDEST_DENSE
+        return 0 if _classifies(self) else MOST_DENSE_COLUMNS
 
     @property
     def compared_numbers(self) -> int:

@@ -1,11 +1,11 @@
-"""Which solver a loss and its rows get, by the module that has it.
+"""The choice of a solver for a loss and its rows, by module.
 
     squared loss, products fit into memory       squared: second moments, or products of columns
     quantile and absolute loss                   quantile: linear programs
     coupled outputs                              stacked where rows are few, else steps: proximal Newton
     other losses, and squared of wide rows       smooth: Newton steps of all machines together, or steps
 
-Coupled outputs are those of classes. Losses without curvature or a minimum that can be proven are refused.
+Coupled outputs are those of classes. Losses without curvature, or without a provable minimum, are refused.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _of_one(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
         if not memory.dense_copy_fits(source):
             raise InvalidParameter(
                 f"loss={loss.name!r} is a linear program over rows in memory, as dense numbers of at most "
-                f"{memory.COPIED >> 20} MiB: use loss='huber', or RobustRegression, which has it without l1"
+                f"{memory.MOST_COPIED_BYTES >> 20} MiB: use loss='huber', or RobustRegression, which has it without l1"
             )
         return required(chosen_net(QuantileNets(source, loss, options), options))
     plain = not options.positive and options.groups is None
@@ -72,7 +72,8 @@ def _of_one(source: Source, loss: Loss, options: NetOptions) -> FittedNet:
     if found is None and not plain:
         raise InvalidParameter(
             "positive=True and groups need products of columns that fit into memory: "
-            f"at most {memory.WIDEST} columns, or rows in memory of at most {memory.COPIED >> 20} MiB"
+            f"at most {memory.MOST_PRODUCT_COLUMNS} columns, or rows in memory "
+            f"of at most {memory.MOST_COPIED_BYTES >> 20} MiB"
         )
     return found or _by_steps(source, loss, options)
 

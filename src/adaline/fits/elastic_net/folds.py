@@ -1,4 +1,4 @@
-"""Folds: the rows that the penalty is chosen by, held out part by part."""
+"""Folds: held-out parts of the rows, by which the penalty is chosen."""
 
 from __future__ import annotations
 

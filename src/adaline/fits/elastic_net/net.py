@@ -1,4 +1,4 @@
-"""A net: how it is penalised, the path of penalties, the weights that are returned, and which gap proves them."""
+"""A net: its options, the path of penalties, the fitted weights, and the gap that proves them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from adaline.arrays import Array
 from adaline.results import Certificate
 from adaline.solvers.coordinates.corners import Corners, GroupCorners, PositiveCorners
 
-SOLVED_TO = (
-    1e-12  # gap of the model returned, as a share of the loss of the best constants; 10 times more costs a digit
-)
-PROVEN_BELOW = 1e-3  # gap over the objective above its lowest that proves it; twice as much calls worse fits solved
-ROUNDED = 64 * math.ulp(1.0)  # share of the loss of the best constants that is rounding; a gap of twice as much is none
+# gap that proves a net, as a share of the loss of the best constants; 10x larger costs coefficients a digit
+LARGEST_PROVEN_GAP = 1e-12
+# gap that proves a net, as a share of its objective; doubling it accepts worse fits as solved
+LARGEST_RELATIVE_GAP = 1e-3
+# share of the loss of the best constants that is rounding; doubling it proves nets with gaps up to twice as large
+GAP_ROUNDING = 64 * math.ulp(1.0)
 
 
 @dataclass(frozen=True)
 class NetOptions:
-    """What a net is penalised by, and how its path is laid out.
+    """The penalties of a net, and the points of its path.
 
     Parameters
     ----------
@@ -112,7 +113,9 @@ class FittedNet:
 
 def proven(gap: float, above: float, null: float, tol: float) -> bool:
     """Return whether a gap is small beside the loss of the best constants and the objective, both above the lowest."""
-    return gap <= max(tol, SOLVED_TO) * null and gap <= max(max(tol, PROVEN_BELOW) * above, ROUNDED * null)
+    return gap <= max(tol, LARGEST_PROVEN_GAP) * null and gap <= max(
+        max(tol, LARGEST_RELATIVE_GAP) * above, GAP_ROUNDING * null
+    )
 
 
 def short_of(gap: float, above: float) -> str:

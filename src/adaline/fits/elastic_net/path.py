@@ -1,4 +1,4 @@
-"""A path of l1: machines that go down it together, and the penalty that predicts the rows held out best."""
+"""A path of l1 penalties: machines that follow it together, and the penalty that predicts held-out rows best."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from adaline.solvers.coordinates.corners import Corners
 from adaline.solvers.least_squares.fit import certificate
 from adaline.solvers.smooth.proximal_newton import NO_WEIGHT
 
-LARGEST_PENALTY = np.finfo(np.float64).max / 8  # twice it is finite
+# penalties are cut here, so that sums of a few of them stay finite; 10x larger, they overflow
+LARGEST_PENALTY = np.finfo(np.float64).max / 8
 
 
 class Nets(ABC):
-    """The machine of all rows, and those without each fold, which go down a path of penalties together.
+    """The machine of all rows and those without each fold, which follow a path of penalties together.
 
     Until the end penalties and losses are those of targets times `unit`: in raw units they may overflow. `scale` (D,)
     is zero for columns that do not vary, `size` (D,) the units that penalties act in, `null` (M,) the losses of the

@@ -11,7 +11,7 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.fits.elastic_net.folds import train_and_test
-from adaline.fits.elastic_net.net import SOLVED_TO, FittedNet, NetOptions, proven
+from adaline.fits.elastic_net.net import LARGEST_PROVEN_GAP, FittedNet, NetOptions, proven
 from adaline.fits.elastic_net.path import Nets, chosen_net
 from adaline.fits.linear_machine import best_constants
 from adaline.fits.ridge_folds import few_folds
@@ -115,7 +115,7 @@ class SmoothNets(Nets):
         """Step the machine of all rows to its minimum."""
         machines = self.machines
         machines.alone()
-        return machines.solve(corners, last, ridge, SOLVED_TO * self.null[:1])
+        return machines.solve(corners, last, ridge, LARGEST_PROVEN_GAP * self.null[:1])
 
     def proof(self, corners: Corners, ridge: Array, tol: float) -> Certificate:
         """Return how good the machine of all rows is; second derivatives bound the gap where l1 is too small to."""
@@ -124,7 +124,7 @@ class SmoothNets(Nets):
         if not proven(machines.gap[0], above, self.null[0], tol):
             machines.gap[0] = min(machines.gap[0], machines.curved_gap(corners, ridge))
             unproven = math.isinf(machines.gap[0]) and not math.isfinite(loss.concordance)
-            self.settled = unproven and machines.promise <= SOLVED_TO * self.null[0]
+            self.settled = unproven and machines.promise <= LARGEST_PROVEN_GAP * self.null[0]
         return super().proof(corners, ridge, tol)
 
     def held_out(self) -> Array:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.fits.elastic_net.folds import numbered_folds
 from adaline.fits.elastic_net.memory import copy_fits, products_fit
-from adaline.fits.elastic_net.net import SOLVED_TO, FittedNet, NetOptions, proven
+from adaline.fits.elastic_net.net import LARGEST_PROVEN_GAP, FittedNet, NetOptions, proven
 from adaline.fits.elastic_net.path import Nets, chosen_net, required
 from adaline.fits.ridge_folds import part_moments, without_each
 from adaline.results import Certificate
@@ -25,8 +25,10 @@ from adaline.sources.threads import one_blas_thread
 from adaline.sources.views import fold_of
 from adaline.sums import Moments, all_but_one, running
 
-SWEPT_TOGETHER = 256  # coefficients of all machines; of twice as many one matrix has 4 times the zeros to sweep over
-PENALTY_STEP = 0.5  # l1 over the one before, on the way to one that is not reached at once; doubled, it would not move
+# coefficients of all machines up to which one matrix holds them; doubling it sweeps over up to four times the zeros
+MOST_SWEPT_COEFFICIENTS = 256
+# ratio of successive l1 on the way to one that is not reached at once; nearer to 1, the way takes more steps
+PENALTY_STEP = 0.5
 
 
 def squared_nets(source: Source, options: NetOptions) -> list[FittedNet] | None:
@@ -115,7 +117,7 @@ class SquaredNets(Nets):
         d = len(self.scale)
         if (
             type(unity) is Corners
-            and len(self.machines) * d <= SWEPT_TOGETHER
+            and len(self.machines) * d <= MOST_SWEPT_COEFFICIENTS
             and len(self.quadratics.known) == d
             and found
         ):
@@ -150,7 +152,7 @@ class SquaredNets(Nets):
 
     def _reach(self, corners: Corners, last: Corners, ridge: Array) -> bool:
         """Step the machine of all rows to its minimum from that under `last`; False where memory is short."""
-        if not solve_all([self.whole], corners, last, ridge, SOLVED_TO * self.null):
+        if not solve_all([self.whole], corners, last, ridge, LARGEST_PROVEN_GAP * self.null):
             return False
         self.whole.polish(corners, ridge)
         return True

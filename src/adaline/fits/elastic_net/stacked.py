@@ -1,8 +1,8 @@
-"""Paths of l1 penalties of several nets of few rows, all machines of all nets stepped together.
+"""Paths of l1 penalties for several nets of few rows, with steps of all machines of all nets together.
 
-`compare` fits a net to all rows and without each of its folds; each of them has a machine of its rows and one without
-each of the folds that its penalty is chosen by. All these machines learn from some of the same rows, under penalties of
-their own, and go down their paths side by side (`adaline.solvers.smooth.stacked`).
+`compare` fits a net to all rows and one without each of its folds. Each net has a machine for its rows, and one without
+each of the folds by which its penalty is chosen. All these machines learn from parts of the same rows under penalties
+of their own, and follow their paths side by side (`adaline.solvers.smooth.stacked`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from adaline.sources import Source
 from adaline.sources.threads import one_blas_thread
 from adaline.sources.views import fold_of
 
-TIGHTER = 1e-3  # share of the tolerance for the first net, whose gaps are proven; twice as much leaves more of them to
+# share of the tolerance for the first net, whose gaps are proven; doubling it leaves more of them to further steps, as
+# a gap is about the root of what a step promises
+FIRST_NET_TOL = 1e-3
 # further steps, as a gap is about the root of what a step promises
 
 
@@ -84,7 +86,7 @@ def _paths(nets: list[FoldNet], options: NetOptions) -> list[StackedPath] | None
     l1s = np.array([np.geomspace(top, top * options.ratio, options.points) for top in largest])
     sizes = np.array([_in_view(one.net, whole) for one in nets])
     wanted = options.tol * share * np.array([one.net.null for one in nets])[owner]
-    wanted[0] *= TIGHTER
+    wanted[0] *= FIRST_NET_TOL
     found = []
     for penalties in l1s.T:
         ridges = np.array([options.ridges(l1, size) for l1, size in zip(penalties.tolist(), sizes, strict=True)])

@@ -1,4 +1,4 @@
-"""Any smooth convex loss: proximal Newton steps of one machine after the other, for all rows and without each fold."""
+"""Any smooth convex loss: proximal Newton steps for one machine at a time, for all rows and without each fold."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.fits.elastic_net.folds import train_and_test
-from adaline.fits.elastic_net.net import SOLVED_TO, ElasticPath, FittedNet, NetOptions, proven, short_of
+from adaline.fits.elastic_net.net import LARGEST_PROVEN_GAP, ElasticPath, FittedNet, NetOptions, proven, short_of
 from adaline.fits.elastic_net.smooth import SmoothNet, raw_weights
 from adaline.fits.linear_machine import Constants, MachineOptions, minimise
 from adaline.fits.penalty_path import Losses
@@ -25,7 +25,7 @@ def net_at(net: SmoothNet, l1: float, start: Array, path: ElasticPath | None, op
     """Return the net under a penalty, certified; its steps begin at `start` (K, 1 + D), in the view."""
     problem, size, _, _, null, lowest = net
     under = replace(problem, ridge=options.ridges(l1, size))
-    found = proximal(under, l1 * size, start, SOLVED_TO * null)
+    found = proximal(under, l1 * size, start, LARGEST_PROVEN_GAP * null)
     enough = partial(proven, above=found.evaluation.value - lowest, null=null, tol=options.tol)
     if not (enough(found.gap) or found.converged):
         found = found._replace(gap=min(found.gap, curved_gap(under, found.theta, found.evaluation)))
@@ -44,12 +44,12 @@ def net_at(net: SmoothNet, l1: float, start: Array, path: ElasticPath | None, op
 
 
 def unpenalised(net: SmoothNet, options: NetOptions) -> FittedNet:
-    """Fit a loss that nothing is added to, as the systems without l1 do: a hyperplane may separate the classes."""
+    """Fit a loss without any penalty, as the systems without l1 do: a hyperplane may separate the classes."""
     problem, _, _, none, null, lowest = net
     slope = math.sqrt(2 * null / problem.spread.weight)
     constants = Constants(none, lowest + null, lowest, null, slope, inside=False)
     penalty = RidgePenalty(0.0, np.ones(problem.features))
-    fitted = minimise(problem, constants, MachineOptions(penalty, options.intercept, SOLVED_TO))
+    fitted = minimise(problem, constants, MachineOptions(penalty, options.intercept, LARGEST_PROVEN_GAP))
     proof = fitted.solution.certificate
     if proof.status.remedies:
         proof = replace(proof, advice=proof.status.advise("give l1 or penalty a number above zero"))

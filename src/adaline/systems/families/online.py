@@ -22,7 +22,7 @@ from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
-from adaline.fits.online import LONGEST_HISTORY, OnlineResult, go_on_at, run_epochs, scan_certificate, start_scan
+from adaline.fits.online import LONGEST_HISTORY, OnlineResult, continue_at, run_epochs, scan_certificate, start_scan
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, generator, transaction
 from adaline.input.basis import basis_of_row
@@ -441,7 +441,7 @@ class OnlineSystem(System):
 
     def _go_on(self, setup: OnlineSetup, scan: Scan) -> None:
         """Let a scan under way continue at the present rate; refuse other parameters that it was not begun with."""
-        go_on_at(scan, type(self).__name__, self._rule, self.rate, self.schedule, **self._settings(setup))
+        continue_at(scan, type(self).__name__, self._rule, self.rate, self.schedule, **self._settings(setup))
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name, also those of parameters, as `name__inner`; they hold from the next row on.
