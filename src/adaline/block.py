@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, host, is_device, is_sparse, namespace
+from adaline.forms import Size
 
 BLOCK_ELEMENTS = 2**20
 MIN_BLOCK_ROWS, MAX_BLOCK_ROWS = 1024, 65536
@@ -19,8 +20,8 @@ MIN_BLOCK_ROWS, MAX_BLOCK_ROWS = 1024, 65536
 class Shape(NamedTuple):
     """Number of feature columns D and of targets K; rows are not part of a shape."""
 
-    features: int
-    targets: int
+    features: Annotated[int, Size("D")]
+    targets: Annotated[int, Size("K")]
 
 
 class Columns(list[NDArray[np.float64]]):

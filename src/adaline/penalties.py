@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
+from adaline.forms import Finite, FiniteNumber
 
 
 @dataclass(frozen=True)
@@ -19,8 +21,8 @@ class RidgePenalty:
     as it was given and no square of a unit overflows.
     """
 
-    value: float
-    unit: Array
+    value: FiniteNumber
+    unit: Annotated[Array, Finite("D")]
 
     def any(self) -> bool:
         """Whether anything is penalised."""

@@ -12,12 +12,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.attributes import give_attributes, own_attributes
+from adaline.forms import Count, Finite
 from adaline.wording import counted, visible
 
 R = TypeVar("R")
@@ -151,8 +152,8 @@ class Certificate:
     gap: float
     digits: float
     condition: float
-    rank: int
-    passes: int
+    rank: Count
+    passes: Count
     seconds: float
     solver: str
     status: Status
@@ -246,5 +247,5 @@ def combine_certificates(certificates: Sequence[Certificate]) -> Certificate:
 class Solution(NamedTuple):
     """Coefficients theta, (K, 1 + D) with the intercept first, and their certificate."""
 
-    theta: NDArray[np.float64]
+    theta: Annotated[NDArray[np.float64], Finite("K 1+D")]
     certificate: Certificate

@@ -11,6 +11,7 @@ from adaline.arrays import Array
 from adaline.basis.base import Basis, column_moments
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
+from adaline.forms import Finite
 from adaline.parameters import AUTO, COUNT, FLAG, POSITIVE, SEED, AnyOf, Numbers
 from adaline.state import FittedAttribute, FittedState
 
@@ -27,9 +28,9 @@ class FourierState(FittedState):
     directions, phases : (D, M) and (M,), of random ones instead.
     """
 
-    frequency: Array | None = None
-    directions: Array | None = None
-    phases: Array | None = None
+    frequency: Annotated[Array, Finite("F")] | None = None
+    directions: Annotated[Array, Finite("F M")] | None = None
+    phases: Annotated[Array, Finite("M")] | None = None
 
 
 @configured

@@ -16,6 +16,7 @@ from adaline.arrays import AnyArray, Array
 from adaline.basis.base import Basis
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
+from adaline.forms import Count, Floats
 from adaline.parameters import COUNT, FLAG, AnyOf, ListOf
 from adaline.state import FittedAttribute, FittedState
 from adaline.values import Blocks, exact_mean, exact_sum, reduce_blocks
@@ -33,8 +34,8 @@ class PolynomialState(FittedState):
     recurrence : (D, degree, 3), of orthogonal polynomials, see `recurrence`.
     """
 
-    terms: list[tuple[int, ...]]
-    recurrence: Array | None = None
+    terms: list[tuple[Count, ...]]
+    recurrence: Annotated[Array, Floats("F . 3")] | None = None
 
 
 @configured

@@ -12,6 +12,7 @@ from adaline.arrays import Array
 from adaline.basis.base import Basis, column_moments
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
+from adaline.forms import Finite, Positive, PositiveNumber
 from adaline.parameters import AUTO, COUNT, POSITIVE, SEED, AnyOf, Numbers, UsedWith, one_of
 from adaline.state import FittedAttribute, FittedState
 from adaline.wording import counted
@@ -29,10 +30,10 @@ class RadialState(FittedState):
     centres, width : (M, D), and the width of the bumps, both in these units.
     """
 
-    middle: Array
-    unit: Array
-    centres: Array
-    width: float
+    middle: Annotated[Array, Finite("F")]
+    unit: Annotated[Array, Positive("F")]
+    centres: Annotated[Array, Finite(". F")]
+    width: PositiveNumber
 
 
 @configured

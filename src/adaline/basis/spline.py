@@ -13,6 +13,7 @@ from adaline.arrays import Array
 from adaline.basis.base import Basis
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
+from adaline.forms import FiniteNumber
 from adaline.parameters import COUNT, FLAG, AnyOf, Numbers, UsedWith, one_of
 from adaline.state import FittedAttribute, FittedState
 
@@ -25,7 +26,7 @@ PLACED = one_of(KnotRule)
 class SplineState(FittedState):
     """The knots of each column, those at the ends of its range included."""
 
-    knots: list[tuple[float, ...]]
+    knots: list[tuple[FiniteNumber, ...]]
 
 
 @configured

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import reduce
 from math import prod
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from adaline.coding.rows import AVERAGED, Entries, as_csr, product_of
 from adaline.coding.terms import Term, TermFactor
 from adaline.coding.texts import ABSENT, UNKNOWN, Codes32, Texts, joined_hashes, seed_of, signed_buckets
 from adaline.errors import InvalidData, MissingValues
+from adaline.forms import FiniteNumber, Word
 from adaline.lazy import nw
 from adaline.locks import cached_property
 from adaline.parameters import one_of
@@ -51,7 +52,7 @@ class Learned:
     """What a function of a formula has learned from the rows: the text of its call, as "scale(x)", and numbers."""
 
     text: str
-    facts: Facts
+    facts: tuple[FiniteNumber, ...]
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,8 @@ class Coding:
     terms: tuple[Term, ...]
     target: str | None = None
     weight: str | None = None
-    missing: str = "error"
-    unseen: str = "error"
+    missing: Annotated[str, Word("error", "drop", "mean", "indicator")] = "error"
+    unseen: Annotated[str, Word("error", "other")] = "error"
     intercept: bool = True
     offset: str | None = None
     learned: tuple[Learned, ...] = ()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ from adaline.coding.texts import (
     written,
 )
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.forms import Count, FiniteNumber, Word
 from adaline.lazy import nw
 from adaline.locks import cached_property
 from adaline.parameters import one_of
@@ -68,9 +69,9 @@ class Column:
     """
 
     name: str
-    kind: str
+    kind: Annotated[str, Word("number", "boolean", "date", "category", "hashed", "words")]
     levels: tuple[Level, ...] = ()
-    share: tuple[float, ...] = ()
+    share: tuple[FiniteNumber, ...] = ()
     mean: float = math.nan
     gaps: bool = False
 
@@ -205,8 +206,8 @@ class HashedColumn(Column):
     width : the number of columns, a power of two.
     """
 
-    width: int = DEFAULT_WIDTH
-    distinct: int = 0
+    width: Count = DEFAULT_WIDTH
+    distinct: Count = 0
 
     @property
     def collisions(self) -> float | None:
@@ -274,10 +275,10 @@ class WordColumn(Column):
     rows : the number of texts that the vocabulary is of.
     """
 
-    weighting: str = "counts"
-    ngrams: int = 1
-    width: int = 0
-    rows: int = 0
+    weighting: Annotated[str, Word("counts", "binary", "tfidf")] = "counts"
+    ngrams: Count = 1
+    width: Count = 0
+    rows: Count = 0
 
     @property
     def count(self) -> int:

@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from adaline.arrays import Array
 from adaline.coding.columns import codes_among, is_missing, plain_level
 from adaline.coding.texts import ABSENT, UNKNOWN, Codes32, TextIndex, Texts
 from adaline.errors import InvalidData, MissingValues
+from adaline.forms import Finite, Floats, LabelsOf
 from adaline.lazy import nw
 from adaline.locks import cached_property
 
@@ -37,10 +38,10 @@ class Effect:
     """
 
     name: str
-    levels: NDArray[Any] = field(default_factory=partial(np.empty, 0, np.int64))
-    values: Array = field(default_factory=partial(np.empty, 0))
+    levels: Annotated[NDArray[Any], LabelsOf("E")] = field(default_factory=partial(np.empty, 0, np.int64))
+    values: Annotated[Array, Floats("E")] = field(default_factory=partial(np.empty, 0))
     missing: float = math.nan
-    directions: Array = field(default_factory=partial(np.empty, 0))
+    directions: Annotated[Array, Finite(".")] = field(default_factory=partial(np.empty, 0))
 
     @property
     def fitted(self) -> bool:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from adaline.block import Shape
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
 from adaline.fits.separation import convergence_outlook
+from adaline.forms import Count, FiniteNumber
 from adaline.results import Certificate, Status
 from adaline.scans import AdaptiveRule, CoordinateRule, LMSRule, Scan, Schedule, SigmoidRule
 from adaline.scans.adaptive import MOST_MATRIX_COLUMNS
@@ -52,9 +53,9 @@ class OnlineResult:
 
     history: list[float]
     certificate: Certificate
-    rows: int = 0
-    steps: int = 0
-    corrections: float = 0.0
+    rows: Count = 0
+    steps: Count = 0
+    corrections: FiniteNumber = 0.0
     bounded: bool = False
     pocket: BestWeights | None = None
 

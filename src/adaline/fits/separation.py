@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, host
 from adaline.block import Block
 from adaline.errors import AdalineError
+from adaline.forms import Finite, Word
 from adaline.locks import cached_property
 from adaline.penalties import RidgePenalty
 from adaline.results import Status
@@ -54,8 +55,8 @@ SHORT_PROOF_WORK = 5e8
 class Separation:
     """That a plane separates the classes: "complete", "quasi" or "suspected", and its direction in raw units."""
 
-    kind: str
-    direction: Array
+    kind: Annotated[str, Word("complete", "quasi", "suspected")]
+    direction: Annotated[Array, Finite(". 1+D")]
 
     @property
     def status(self) -> Status:

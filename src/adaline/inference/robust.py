@@ -29,13 +29,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, get_args
+from typing import Annotated, Any, ClassVar, get_args
 
 import numpy as np
 import scipy
 
 from adaline.arrays import AnyArray, Array, HypothesisLike
 from adaline.errors import InvalidParameter
+from adaline.forms import Count, FiniteNumber, Floats
 from adaline.inference.classical import CoefficientStatistics, judged, quantile
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald_chance, wald_squares
 from adaline.inference.summary import CoefficientTable
@@ -74,7 +75,7 @@ class StandardErrors:
     Notes say why there are none, or what they rest on.
     """
 
-    root: Array
+    root: Annotated[Array, Floats("1+D .")]
     notes: tuple[str, ...] = ()
     freedom: float = np.inf
 
@@ -102,8 +103,8 @@ class RobustFit:
     scale: float
     errors: dict[str, StandardErrors]
     beyond: float
-    rows: int
-    weight: float
+    rows: Count
+    weight: FiniteNumber
     dependence: Dependence
 
 

@@ -12,6 +12,7 @@ import math
 from typing import Literal, NamedTuple
 
 from adaline.errors import UnsafeForget
+from adaline.forms import Count, FiniteNumber
 from adaline.sources import Source
 from adaline.sources.absorbed import Absorption
 from adaline.sources.totals import weight_totals
@@ -37,8 +38,8 @@ class Sample(NamedTuple):
 class Counted(NamedTuple):
     """Rows of positive weight, and the sum of the logarithms of their weights."""
 
-    rows: int
-    log_weight: float
+    rows: Count
+    log_weight: FiniteNumber
 
     def plus(self, other: Counted) -> Counted:
         """Return the counts over both sets of rows."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, TypeVar, cast
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from adaline.coding.names import NAMED, MadeNames, NumberedNames
 from adaline.errors import InvalidData
 from adaline.estimator import BaseEstimator
 from adaline.fitted import AnySystem
+from adaline.forms import Count, Length, Size
 from adaline.sources import Source
 from adaline.sources.expanded import expanded
 from adaline.state import MISSING, FittedState, ShownAttribute, change_state, state_among
@@ -46,12 +47,12 @@ class InputColumns(NamedTuple):
     first : the index of the first column, where they are those of a file of indices, and too many to keep their names.
     """
 
-    count: int  # type: ignore[assignment]  # not the method of tuples
-    names: tuple[str, ...] | None = None
+    count: Annotated[int, Size("F")]  # type: ignore[assignment]  # not the method of tuples
+    names: Annotated[tuple[str, ...], Length("F")] | None = None
     coding: Coding | None = None
     basis: Basis | None = None
     hashed: bool = False
-    first: int | None = None
+    first: Count | None = None
 
     @property
     def width(self) -> int:

@@ -72,6 +72,8 @@ class AdaptiveRule(Scan):
     """
 
     roots = 1
+    wide: bool
+    activation: str
 
     def __init__(self, theta: Array, root: Array, intercept: bool = True, activation: str = "identity") -> None:
         self.wide = root.shape[1] == 1

@@ -22,7 +22,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from adaline.arrays import Array, host, is_device, is_sparse
 from adaline.attributes import give_attributes, own_attributes
 from adaline.block import Block, Shape
 from adaline.errors import InvalidParameter
+from adaline.forms import Finite, Floats
 from adaline.kernels import native
 from adaline.scans.schedules import Schedule
 from adaline.scans.tally import (
@@ -81,8 +82,15 @@ class Scan(ABC):
     classes: ClassVar[bool] = False
     """Whether the one target is the index of a class, 0, 1, ..., and theta has a row for each class."""
     default_rate: ClassVar[float] = 0.01
-    roots: int = 0
+    roots: ClassVar[int] = 0
     """How many (1 + D) x (1 + D) matrices the rule has."""
+    theta: Annotated[Array, Finite("K 1+D")]
+    schedule: Schedule
+    intercept: bool
+    good: Annotated[Array, Finite("K 1+D", "0 0")]
+    numbers: Annotated[Array, Floats(SIZE)]
+    lag: Annotated[Array, Finite("K 1+D", "0 0")]
+    root: Annotated[Array, Finite(". . .")]
 
     def __init__(self, theta: Array, schedule: Schedule, intercept: bool = True) -> None:
         self.theta = theta

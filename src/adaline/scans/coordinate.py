@@ -59,6 +59,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, copy_at_once
 from adaline.attributes import give_attributes, own_attributes
 from adaline.block import Shape
+from adaline.forms import Count, FiniteNumber
 from adaline.kernels import native
 from adaline.parameters import ZERO_OR_MORE, OneOf
 from adaline.scans.base import Scan, aligned_zeros, first_theta
@@ -91,6 +92,12 @@ class CoordinateRule(Scan):
     """
 
     default_rate: ClassVar[float] = DEFAULT_RATE
+    features: Count
+    outputs: Count
+    loss: str
+    penalty: FiniteNumber
+    l1: FiniteNumber
+    average: bool
 
     def __init__(
         self,

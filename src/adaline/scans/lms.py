@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.arrays import Array
+from adaline.forms import FiniteNumber
 from adaline.parameters import ZERO_OR_MORE, OneOf
 from adaline.scans.base import Scan
 from adaline.scans.schedules import Schedule
@@ -40,6 +41,9 @@ class LMSRule(Scan):
     """
 
     explodes: ClassVar[bool] = True
+    variant: str
+    eps: FiniteNumber
+    leak: FiniteNumber
 
     def __init__(
         self,

@@ -20,6 +20,7 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.block import Shape
+from adaline.forms import PositiveNumber
 from adaline.parameters import POSITIVE, Number
 from adaline.scans.base import Scan, first_theta
 from adaline.scans.schedules import Schedule
@@ -42,6 +43,7 @@ class RLSRule(Scan):
 
     rule = "rls"
     roots = 1
+    forget: PositiveNumber
 
     def __init__(self, theta: Array, root: Array, forget: float = 1.0, intercept: bool = True) -> None:
         super().__init__(theta, Schedule(1.0), intercept)

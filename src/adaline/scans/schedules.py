@@ -20,6 +20,7 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter
+from adaline.forms import FiniteNumber, PositiveNumber
 from adaline.parameters import POSITIVE, ZERO_OR_MORE, AnyOf, Function, OneOf
 
 ScheduleKind = Literal["constant", "1/t", "power"]
@@ -49,10 +50,10 @@ class Schedule:
     array([0.5  , 0.25 , 0.125])
     """
 
-    rate: float
+    rate: PositiveNumber
     kind: Decay = "constant"
-    tau: float = 1.0
-    power: float = 0.75
+    tau: PositiveNumber = 1.0
+    power: FiniteNumber = 0.75
 
     def __post_init__(self) -> None:
         POSITIVE.check("rate", self.rate)

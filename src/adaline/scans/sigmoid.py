@@ -35,6 +35,8 @@ class SigmoidRule(Scan):
     array([[0.125, 0.25 ]])
     """
 
+    activation: str
+
     def __init__(self, theta: Array, schedule: Schedule, intercept: bool = True, activation: str = "tanh") -> None:
         OneOf(*ACTIVATIONS).check("activation", activation)
         super().__init__(theta, schedule, intercept)

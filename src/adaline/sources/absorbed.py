@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.block import Shape
 from adaline.coding import Coding, Effect
+from adaline.forms import Count
 from adaline.sources.array import ArraySource
 from adaline.sources.base import Source
 from adaline.wording import counted
@@ -39,12 +40,12 @@ class Absorption:
     """
 
     names: tuple[str, ...]
-    levels: tuple[int, ...]
-    freedom: int
+    levels: tuple[Count, ...]
+    freedom: Count
     exact: bool
     total: float
-    singletons: int = 0
-    separated: int = 0
+    singletons: Count = 0
+    separated: Count = 0
 
     def by_name(self) -> dict[str, int]:
         """Return the number of levels of each column."""

@@ -7,12 +7,13 @@ centred, so that zeros stay zeros.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from adaline.arrays import AnyArray, Array, host, is_sparse
 from adaline.basis.base import Basis
+from adaline.forms import Finite, Positive
 from adaline.sources.array import SparseSource
 from adaline.sources.base import Source
 from adaline.sources.expanded import ExpandedRows, expanded
@@ -25,8 +26,8 @@ class Standard:
     Where the unit of a column changes by a power of two, both change with it exactly, and z keeps its bits.
     """
 
-    mean: Array
-    scale: Array
+    mean: Annotated[Array, Finite("D")]
+    scale: Annotated[Array, Positive("D")]
 
     def rows(self, x: AnyArray) -> Any:
         """Return z of rows x (n, D); of sparse rows only where the means are zero."""

@@ -25,6 +25,7 @@ class ClassMoments(Sum):
     uses_blas: ClassVar[bool] = Moments.uses_blas
     reads_columns: ClassVar[bool] = True
     has_device_kernel: ClassVar[bool] = True
+    parts: list[Moments]
 
     def __init__(self, parts: list[Moments]) -> None:
         self.parts = parts

@@ -12,12 +12,13 @@ the largest l_k of the row.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from adaline.arrays import AnyArray, Array, ThetaLike, as_dense, host, is_device, namespace, to_device_of
 from adaline.block import Block, Columns, Shape
+from adaline.forms import Finite, Floats
 from adaline.kernels import fused_kernels, native
 from adaline.sums.base import Totals
 from adaline.sums.moments import batched_product
@@ -33,9 +34,9 @@ class Components(NamedTuple):
     log_weights (K,), means (K, D), factors: P upper triangular, (K, D, D), or the roots of the precisions, (K, D).
     """
 
-    log_weights: Array
-    means: Array
-    factors: Array
+    log_weights: Annotated[Array, Floats("M")]
+    means: Annotated[Array, Finite("M D")]
+    factors: Annotated[Array, Finite("M D D", "M D")]
     view: View
 
     @property

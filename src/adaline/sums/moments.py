@@ -22,7 +22,7 @@ typical error, 8 units, by which ranks are decided; `bound` is the bound, from t
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy
@@ -30,6 +30,7 @@ import scipy
 from adaline import twofold
 from adaline.arrays import Array, ThetaLike, all_finite, as_dense, host, is_sparse, namespace, to_device_of
 from adaline.block import DENSE, Block, Shape
+from adaline.forms import Finite
 from adaline.kernels import fused_kernels, native, numbers_of
 from adaline.sums.base import Sum
 from adaline.sums.columns import exponents, largest_magnitudes, pilot, sparse_exponents, weighted_columns
@@ -58,6 +59,8 @@ class Moments(Sum):
     uses_blas: ClassVar[bool] = native is None
     reads_columns: ClassVar[bool] = True
     has_device_kernel: ClassVar[bool] = True
+    shape: Shape
+    buffer: Annotated[Array, Finite(".")]
 
     def __init__(self, shape: Shape, buffer: Array) -> None:
         self.shape = shape

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from adaline.arrays import (
     weighted,
 )
 from adaline.block import Block, Columns, Shape, UnitsApart
+from adaline.forms import Finite, Positive
 from adaline.kernels import call_native, fused_kernels, native
 from adaline.losses import Loss
 from adaline.sums.base import Totals
@@ -47,8 +48,8 @@ HELD = 2**28  # numbers of outputs and the like that are held on a device at a t
 class View(NamedTuple):
     """Scaled columns v_j = x_j scale_j + offset_j; scale and offset are (D,)."""
 
-    scale: Array
-    offset: Array
+    scale: Annotated[Array, Positive("D")]
+    offset: Annotated[Array, Finite("D")]
 
 
 class Point(NamedTuple):

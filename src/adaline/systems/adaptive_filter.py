@@ -25,6 +25,7 @@ from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.online import LONGEST_HISTORY, scan_certificate
 from adaline.fitted import AnyModel, check_is_fitted
+from adaline.forms import Finite
 from adaline.input import Meter, transaction
 from adaline.input.basis import basis_of_row, check_basis
 from adaline.input.columns import InputColumns
@@ -61,7 +62,7 @@ class AdaptiveState(FilterState):
     adaptation: Adaptation
     proof: Certificate
     history: list[float]
-    recorded: list[Array]
+    recorded: list[Annotated[Array, Finite(". D")]]
 
     @property
     def coef(self) -> Array:

@@ -19,6 +19,7 @@ from adaline.fits.elastic_net.net import FittedNet, NetOptions
 from adaline.fits.elastic_net.squared import fit_net_folds
 from adaline.fits.elastic_net.stacked import fit_stacked
 from adaline.fitted import AnySystem, check_is_fitted
+from adaline.forms import Count, Curves, Finite, Floats, Intercepts, LabelsOf, Slopes, Strings
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.coded import effects_on, scored
 from adaline.input.columns import InputColumns, SystemState
@@ -89,17 +90,17 @@ class ElasticNetState(SystemState):
     absorbed : what was absorbed from the rows.
     """
 
-    coef: Array
-    intercept: float | Array
-    l1: float | Array
-    penalty: float | Array
-    aliased: NDArray[np.object_]
+    coef: Slopes
+    intercept: Intercepts
+    l1: float | Annotated[Array, Floats(".")]
+    penalty: float | Annotated[Array, Floats(".", ". .")]
+    aliased: Annotated[NDArray[np.object_], Strings(".")]
     certificate: Certificate
-    rows_seen: int
+    rows_seen: Count
     flat: bool
-    typical: Array | None
-    classes: Labels | None = None
-    path: Any = None
+    typical: Annotated[Array, Finite("D")] | None
+    classes: Annotated[Labels, LabelsOf("C")] | None = None
+    path: Curves | list[Curves] | None = None
     absorbed: Absorption | None = None
 
 

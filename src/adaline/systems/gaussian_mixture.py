@@ -17,6 +17,7 @@ from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidParameter, InvalidType, warn
 from adaline.estimator import DensityMixin
 from adaline.fitted import check_is_fitted
+from adaline.forms import Finite, Floats
 from adaline.input import Meter, generator, transaction
 from adaline.input.open import OpenedRows
 from adaline.parameters import COUNT, FLAG, NONE, ZERO_OR_MORE, AnyOf, Numbers, OneOf, one_of
@@ -43,11 +44,11 @@ class MixtureState(UnsupervisedState):
     lower_bound : mean log-likelihood of a row before the last step.
     """
 
-    weights: Array
-    means: Array
-    covariances: Array
-    precisions: Array
-    precisions_cholesky: Array
+    weights: Annotated[Array, Floats("M")]
+    means: Annotated[Array, Floats("M D")]
+    covariances: Annotated[Array, Finite("M", "M D", "D D", "M D D")]
+    precisions: Annotated[Array, Finite("M", "M D", "D D", "M D D")]
+    precisions_cholesky: Annotated[Array, Finite("M", "M D", "D D", "M D D")]
     converged: bool
     lower_bound: float
 

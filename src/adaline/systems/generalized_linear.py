@@ -38,6 +38,7 @@ from adaline.fits.linear_machine import (
 )
 from adaline.fits.stochastic import walk_rows
 from adaline.fitted import AnySystem, check_is_fitted
+from adaline.forms import Count, Finite, Intercepts, PerTarget, Positive, PositiveNumber, Slopes, Strings
 from adaline.inference import view
 from adaline.inference.classical import Interval, quantile, refuse_prediction
 from adaline.inference.covariance import ErrorOptions
@@ -145,21 +146,21 @@ class GeneralizedLinearState(SystemState):
     absorbed : what was absorbed from the rows.
     """
 
-    coef: Array
-    intercept: float | Array
+    coef: Slopes
+    intercept: Intercepts
     certificate: Certificate
     history: list[float]
-    n_iter: int
-    rows_seen: int
+    n_iter: Count
+    rows_seen: Count
     flat: bool
-    typical: Array | None
-    aliased: NDArray[np.object_] | None = None
+    typical: Annotated[Array, Finite("D")] | None
+    aliased: Annotated[NDArray[np.object_], Strings(".")] | None = None
     dependencies: list[str] | None = None
     with_offset: bool | None = None
     fits: list[LikelihoodFit] | None = None
-    deviance: float | Array | None = None
-    dispersion: float | Array | None = None
-    shape: float | Array | None = None
+    deviance: PerTarget | None = None
+    dispersion: PerTarget | None = None
+    shape: PositiveNumber | Annotated[Array, Positive("K")] | None = None
     absorbed: Absorption | None = None
 
 

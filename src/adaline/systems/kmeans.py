@@ -16,6 +16,7 @@ from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, beside, ho
 from adaline.construction import check_parameters
 from adaline.estimator import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from adaline.fitted import AnyModel, check_is_fitted
+from adaline.forms import NOT_KEPT, Count, Finite, Integers
 from adaline.input import Meter, generator, transaction
 from adaline.locks import cached_property
 from adaline.parameters import AUTO, COUNT, AnyOf, Numbers, OneOf
@@ -60,11 +61,11 @@ class KMeansState(UnsupervisedState):
     streamed : the same of streamed rows; it keeps the rows, and is not stored.
     """
 
-    cluster_centers: Array
+    cluster_centers: Annotated[Array, Finite("M D")]
     inertia: float
-    n_features_out: int
-    labels: Any = None
-    streamed: StreamedLabels | None = None
+    n_features_out: Count
+    labels: Annotated[Any, Integers(".")] | None = None
+    streamed: Annotated[StreamedLabels | None, NOT_KEPT] = None
 
 
 class LabelsAttribute(FittedAttribute[Any]):

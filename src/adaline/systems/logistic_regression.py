@@ -35,6 +35,7 @@ from adaline.fits.linear_machine import (
 from adaline.fits.penalty_path import PenaltyPath, cross_validated, has_matrices, held_out_paths
 from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
+from adaline.forms import Count, Curves, Finite, Floats, LabelsOf, Strings
 from adaline.inference import view
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
@@ -132,20 +133,20 @@ class LogisticState(SystemState):
     typical : (D,) means of the columns.
     """
 
-    classes: Labels
-    coef: Array
-    intercept: Array
+    classes: Annotated[Labels, LabelsOf("C")]
+    coef: Annotated[Array, Finite("K D")]
+    intercept: Annotated[Array, Floats("K")]
     certificate: Certificate
     history: list[float]
-    n_iter: int
-    rows_seen: int
-    penalty: float | Array
+    n_iter: Count
+    rows_seen: Count
+    penalty: float | Annotated[Array, Floats(".", ". .")]
     separation: Separation | None
-    aliased: NDArray[np.object_]
+    aliased: Annotated[NDArray[np.object_], Strings(".")]
     dependencies: list[str]
     fits: list[LikelihoodFit]
-    typical: Array | None
-    path: Any = None
+    typical: Annotated[Array, Finite("D")] | None
+    path: Curves | list[Curves] | None = None
 
 
 @named_system

@@ -305,7 +305,7 @@ class OnlineLogistic(OnlineClassifier):
         target = np.array(self._target(y), dtype=np.float64, ndmin=2)
         weights = weights_of_classes(self.class_weight, self.classes_, None)
         weight = None if weights is None else weights[list(self._targets).index(y)][None]
-        if names is not None and isinstance(x, Mapping):
+        if isinstance(names, dict) and isinstance(x, Mapping):
             scan = _with_columns(scan, names, x)
         at, values = self._entries(x, scan.features)
         scan.revive()

@@ -26,6 +26,7 @@ from adaline.errors import AdalineWarning, ConvergenceWarning, warn
 from adaline.fits.ordinal import REMEDIES, OrdinalOptions, fit_ordinal
 from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
+from adaline.forms import Count, Finite, Floats, LabelsOf, Strings
 from adaline.inference import view
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
@@ -110,18 +111,18 @@ class OrdinalState(SystemState):
     typical : (D,) means of the columns.
     """
 
-    classes: Labels
-    coef: Array
-    thresholds: Array
+    classes: Annotated[Labels, LabelsOf("C")]
+    coef: Annotated[Array, Finite("K D")]
+    thresholds: Annotated[Array, Floats(".")]
     certificate: Certificate
     separation: Separation | None
-    aliased: NDArray[np.object_]
+    aliased: Annotated[NDArray[np.object_], Strings(".")]
     dependencies: list[str]
     history: list[float]
-    n_iter: int
-    rows_seen: int
+    n_iter: Count
+    rows_seen: Count
     fits: list[LikelihoodFit]
-    typical: Array | None
+    typical: Annotated[Array, Finite("D")] | None
 
 
 @named_system

@@ -24,6 +24,7 @@ from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.robust import RobustCriterion, RobustRows, fit_target
 from adaline.fitted import check_is_fitted
+from adaline.forms import NOT_KEPT, Count, Finite, Intercepts, PerTarget, Slopes, Strings
 from adaline.inference import view
 from adaline.inference.classical import Interval, refuse_prediction
 from adaline.inference.covariance import ErrorOptions
@@ -103,19 +104,19 @@ class RobustState(SystemState):
     like : an empty array where the rows lie, on a device.
     """
 
-    coef: Array
-    intercept: float | Array
-    scale: float | Array
-    rank: int
-    aliased: NDArray[np.object_]
+    coef: Slopes
+    intercept: Intercepts
+    scale: PerTarget
+    rank: Count
+    aliased: Annotated[NDArray[np.object_], Strings(".")]
     dependencies: list[str]
     certificate: Certificate
-    history: list[Any]
-    n_iter: int
+    history: list[float] | list[list[float]]
+    n_iter: Count
     fits: tuple[RobustFit, ...]
     flat: bool
-    typical: Array | None
-    like: Any = None
+    typical: Annotated[Array, Finite("D")] | None
+    like: Annotated[Any, NOT_KEPT] = None
 
 
 @named_system

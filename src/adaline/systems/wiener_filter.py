@@ -13,6 +13,7 @@ from adaline.arrays import AnyArray, Array, RowsLike, TargetsLike, WeightsLike, 
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.fitted import check_is_fitted
+from adaline.forms import Count, Finite, Intercepts, RowsOf, Slopes, Strings
 from adaline.input import Meter, transaction
 from adaline.input.basis import check_basis
 from adaline.input.columns import InputColumns, check_same_columns, columns_on
@@ -55,13 +56,13 @@ class Recording:
     done, total : sums over the complete rows, and over all rows; None before the first sample.
     """
 
-    taps: tuple[int, ...]
+    taps: tuple[Count, ...]
     delay: int
     windowed: bool
     intercept: bool
-    x: Any
-    t: Array
-    weight: Array | None = None
+    x: Annotated[Any, RowsOf(". S")]
+    t: Annotated[Array, Finite("P K")]
+    weight: Annotated[Array, Finite("P")] | None = None
     done: Moments | None = None
     total: Moments | None = None
 
@@ -154,10 +155,10 @@ class WienerState(FilterState):
     recording : the sums of the rows, and the samples that the next ones need.
     """
 
-    coef: Array
-    intercept: float | Array
-    rank: int
-    aliased: NDArray[np.object_] | None
+    coef: Slopes
+    intercept: Intercepts
+    rank: Count
+    aliased: Annotated[NDArray[np.object_], Strings(".")] | None
     dependencies: list[str] | None
     certificate: Certificate
     recording: Recording

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, host
 from adaline.block import Block
+from adaline.forms import Finite
 from adaline.scans import Scan, State
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
@@ -42,10 +44,10 @@ class BestWeights:
     errors : (K,) weight of all rows they get wrong; None where that was not counted.
     """
 
-    theta: Array
-    record: Array
-    streak: Array
-    errors: Array | None = None
+    theta: Annotated[Array, Finite("K 1+D")]
+    record: Annotated[Array, Finite("K")]
+    streak: Annotated[Array, Finite("K")]
+    errors: Annotated[Array, Finite("K")] | None = None
 
     @classmethod
     def first(cls, theta: Array) -> BestWeights:

@@ -16,13 +16,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.coding.names import MadeNames
+from adaline.forms import Finite, Integers, Truths
 from adaline.results import some
 
 Mask = NDArray[np.bool_]
@@ -52,10 +53,10 @@ class Dependence:
     constant : (D,) which columns do not vary, so that the intercept takes their part; not among those left out.
     """
 
-    left_out: NDArray[np.intp]
-    weights: Array
-    constants: Array
-    constant: Mask
+    left_out: Annotated[NDArray[np.intp], Integers("A")]
+    weights: Annotated[Array, Finite("A D")]
+    constants: Annotated[Array, Finite("A")]
+    constant: Annotated[Mask, Truths("D")]
 
     @property
     def kept(self) -> Mask:

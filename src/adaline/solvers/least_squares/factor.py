@@ -16,13 +16,14 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.block import Shape
+from adaline.forms import Count, Finite, FiniteNumber, Positive, Size, Truths
 from adaline.kernels import native
 from adaline.locks import cached_property
 from adaline.penalties import RidgePenalty
@@ -54,12 +55,12 @@ class ColumnScaling:
     exponent : (D + K,) powers of two near the spread of each column.
     """
 
-    features: int
-    weight: float
+    features: Annotated[int, Size("D")]
+    weight: FiniteNumber
     intercept: bool
-    mean_hi: Array
-    mean_lo: Array
-    exponent: Array
+    mean_hi: Annotated[Array, Finite("Z")]
+    mean_lo: Annotated[Array, Finite("Z")]
+    exponent: Annotated[Array, Finite("Z")]
 
     @cached_property
     def powers(self) -> NDArray[np.int64]:
@@ -101,10 +102,10 @@ class Factor:
     """
 
     scaling: ColumnScaling
-    length: Array
-    alive: Mask
+    length: Annotated[Array, Positive("D")]
+    alive: Annotated[Mask, Truths("D")]
     condition: float
-    rank: int
+    rank: Count
     contraction: float
     decided: bool
 
@@ -196,7 +197,7 @@ class Factor:
 class CholeskyFactor(Factor):
     """C = R'R, all living columns independent; r is in column-major order."""
 
-    r: Array
+    r: Annotated[Array, Finite("D D")]
 
     @cached_property
     def root(self) -> Array:
@@ -253,11 +254,11 @@ class SpectralFactor(Factor):
     size : length of the shortest direction cut off in raw units, where `reach` is not over a length of its own.
     """
 
-    v: Array
-    s: Array
-    raw: Array
-    reach: Array
-    null: Array
+    v: Annotated[Array, Finite("D R")]
+    s: Annotated[Array, Positive("R")]
+    raw: Annotated[Array, Positive("D")]
+    reach: Annotated[Array, Finite("D")]
+    null: Annotated[Array, Finite("D .")]
     size: float
 
     def half(self, b: Array) -> Array:

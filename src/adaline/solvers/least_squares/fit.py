@@ -6,7 +6,7 @@ The certificate's digits are those of the worst coefficient, -log10 (error bound
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, all_finite
 from adaline.block import Shape
 from adaline.errors import InvalidData
+from adaline.forms import Count, Finite, FiniteNumber, Floats
 from adaline.kernels import native
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status, made
@@ -42,13 +43,13 @@ class Fit(NamedTuple):
     """
 
     solution: Solution
-    squares: Array
-    total: Array
-    unit: Array
+    squares: Annotated[Array, Floats("K")]
+    total: Annotated[Array, Floats("K")]
+    unit: Annotated[Array, Finite("K")]
     factor: Factor | None
-    trace: Array
-    rows: int
-    weight: float
+    trace: Annotated[Array, Floats("K")]
+    rows: Count
+    weight: FiniteNumber
     penalty: RidgePenalty
 
     @property

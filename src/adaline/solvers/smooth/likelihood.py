@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
+from adaline.forms import Count, FiniteNumber, Floats
 from adaline.results import Solution, Status
 from adaline.solvers.least_squares.dependence import Dependence, independent
 from adaline.solvers.smooth.newton import Curvature
@@ -48,7 +50,7 @@ class FamilyFit:
     deviance: float
     null_deviance: float
     pearson: float
-    extra: int
+    extra: Count
     shape: float
     shape_error: float
     in_trials: bool
@@ -77,17 +79,17 @@ class LikelihoodFit:
     """
 
     solution: Solution
-    root: Array | None
+    root: Annotated[Array, Floats("K 1+D M")] | None
     log_likelihood: float
     null: float
-    rows: int
-    weight: float
-    parameters: int
+    rows: Count
+    weight: FiniteNumber
+    parameters: Count
     penalised: bool
     coupled: bool
     dependence: Dependence
     firth: bool = False
-    ratios: Array | None = None
+    ratios: Annotated[Array, Floats("1+D")] | None = None
     family: FamilyFit | None = None
 
     def in_columns(self, columns: NDArray[np.intp], count: int) -> LikelihoodFit:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -18,9 +18,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 from adaline.arrays import AnyArray, Array, copy_at_once
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
+from adaline.forms import NOT_KEPT, Count, Finite, FiniteNumber, Floats
 from adaline.locks import cached_property
 from adaline.scans import LMSRule, RLSRule, Scan, State
-from adaline.scans.tally import RUNNING, STATUS
+from adaline.scans.tally import RUNNING, SIZE, STATUS
 
 VARIANTS = {
     **{"lms": "lms", "leaky": "leaky", "nlms": "normalized"},
@@ -48,22 +49,22 @@ class Adaptation:
     """
 
     rule: str
-    rate: float
-    eps: float
-    leak: float
-    forgetting: float
-    regularization: float
+    rate: FiniteNumber
+    eps: FiniteNumber
+    leak: FiniteNumber
+    forgetting: FiniteNumber
+    regularization: FiniteNumber
     intercept: bool
-    taps: tuple[int, ...]
-    delay: int
-    samples: Array
-    end: int
-    count: int
-    theta: Array
-    good: Array
-    numbers: Array
-    root: Array
-    output: Any = None
+    taps: tuple[Count, ...]
+    delay: Count
+    samples: Annotated[Array, Finite("S .")]
+    end: Count
+    count: Count
+    theta: Annotated[Array, Finite("K 1+D")]
+    good: Annotated[Array, Finite("K 1+D")]
+    numbers: Annotated[Array, Floats(SIZE)]
+    root: Annotated[Array, Finite(". . .")]
+    output: Annotated[Any, NOT_KEPT] = None
 
     @classmethod
     def begin(cls, taps: tuple[int, ...], delay: int, targets: int, **config: Any) -> Adaptation:

@@ -17,6 +17,7 @@ from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, UnsafeForget, warn
 from adaline.estimator import clone
 from adaline.fitted import check_is_fitted
+from adaline.forms import NOT_KEPT, Count, Curves, Finite, FiniteNumber, Floats, LabelsOf, Slopes, Strings
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import check_basis
 from adaline.input.columns import InputColumns, SystemState, check_same_columns, columns_on
@@ -66,26 +67,26 @@ class SolvedClasses(FittedState):
     """
 
     certificate: Certificate
-    coef: Array | None = None
-    intercept: Array | None = None
-    rank: int | None = None
-    aliased: NDArray[np.object_] | Missing | None = MISSING
+    coef: Slopes | None = None
+    intercept: Annotated[Array, Floats("K")] | None = None
+    rank: Count | None = None
+    aliased: Annotated[NDArray[np.object_], Strings(".")] | Missing | None = MISSING
     dependencies: list[str] | Missing | None = MISSING
     penalty: float | None = None
-    path: dict[str, Array] | None = None
-    means: Array | None = None
-    mean: Array | None = None
-    directions: Array | None = None
-    n_features_out: int | None = None
-    criterion: float | Array | None = None
-    threshold: float | None = None
-    priors: Array | None = None
-    covariance: float | Array | None = None
+    path: Curves | None = None
+    means: Annotated[Array, Floats(". D", ". . D")] | None = None
+    mean: Annotated[Array, Finite("D")] | None = None
+    directions: Annotated[Array, Finite("D M", "M D")] | None = None
+    n_features_out: Count | None = None
+    criterion: float | Annotated[Array, Floats(".")] | None = None
+    threshold: float | Annotated[Array, Floats(".")] | None = None
+    priors: Annotated[Array, Finite("C")] | None = None
+    covariance: float | Annotated[Array, Floats(".", ". .", ". . .", ". . . .")] | None = None
     densities: ClassDensities | None = None
-    beta: Array | None = None
-    gamma: float | None = None
+    beta: float | Annotated[Array, Floats(".", ". .")] | None = None
+    gamma: FiniteNumber | None = None
     mixtures: list[Components] | None = None
-    weights: Array | None = None
+    weights: Annotated[Array, Floats(".", ". .")] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -99,9 +100,9 @@ class ClosedFormState(SystemState, SolvedClasses):
     like : an empty array where the rows lie, on a device; None on the host.
     """
 
-    classes: Labels
+    classes: Annotated[Labels, LabelsOf("C")]
     sums: ClassMoments
-    like: Any
+    like: Annotated[Any, NOT_KEPT]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,10 +134,10 @@ class ClassDensities:
     log_determinants : (K,) ln |Sigma_k|.
     """
 
-    hi: Array
-    lo: Array
-    factors: Sequence[Factor | None]
-    log_determinants: Array
+    hi: Annotated[Array, Floats("C D")]
+    lo: Annotated[Array, Floats("C D")]
+    factors: list[Factor | None]
+    log_determinants: Annotated[Array, Floats("C")]
 
 
 class ClosedFormClassifier(LinearClassifier):

@@ -26,6 +26,7 @@ from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.fitted import check_is_fitted
+from adaline.forms import NOT_KEPT, Count, Curves, Floats, Intercepts, PerTarget, Slopes, Strings, Truths
 from adaline.inference import view
 from adaline.inference.sample import Counted, Sample, WeightKind, count
 from adaline.input import Meter, by_blocks, transaction
@@ -88,12 +89,12 @@ class SolvedRegression(FittedState):
     """
 
     fits: tuple[Fit, ...]
-    history: list[Any] | None = None
-    n_iter: int | None = None
-    penalty: float | Array | None = None
-    path: Any = None
-    noise_variance: float | Array | None = None
-    prior_variance: float | Array | None = None
+    history: list[float] | list[list[float]] | None = None
+    n_iter: Count | None = None
+    penalty: float | Annotated[Array, Floats(".", ". .")] | None = None
+    path: Curves | list[Curves] | None = None
+    noise_variance: PerTarget | None = None
+    prior_variance: PerTarget | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -112,17 +113,17 @@ class LeastSquaresState(SystemState, SolvedRegression):
     absorbed : what was absorbed from the rows.
     """
 
-    coef: Array
-    intercept: float | Array
-    rank: int
-    aliased: NDArray[np.object_] | None
+    coef: Slopes
+    intercept: Intercepts
+    rank: Count
+    aliased: Annotated[NDArray[np.object_], Strings(".")] | None
     dependencies: list[str] | None
-    estimable: NDArray[np.bool_] | None
+    estimable: Annotated[NDArray[np.bool_], Truths("D")] | None
     certificate: Certificate
     sums: Moments | None
     counted: Counted | None
     flat: bool
-    like: Any
+    like: Annotated[Any, NOT_KEPT]
     absorbed: Absorption | None = None
 
 

@@ -20,10 +20,12 @@ from numpy.typing import NDArray
 from adaline.arrays import AnyArray, Array, RowsLike, as_dense, copy_at_once, host, is_device, is_sparse
 from adaline.basis.base import BASIS
 from adaline.block import Shape
+from adaline.coding.columns import Level
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.online import LONGEST_HISTORY, OnlineResult, continue_at, run_epochs, scan_certificate, start_scan
 from adaline.fitted import check_is_fitted
+from adaline.forms import Count, Finite, FiniteNumber, LabelsOf
 from adaline.input import Meter, generator, transaction
 from adaline.input.basis import basis_of_row
 from adaline.input.columns import InputColumns, System, SystemState
@@ -72,11 +74,11 @@ class OnlineSetup(SystemState):
     """
 
     standard: Standard | None
-    names: Any
-    typical: Array | None
+    names: dict[str, Count] | tuple[str, ...] | None
+    typical: Annotated[Array, Finite("D")] | None
     flat: bool | None = None
-    classes: Labels | None = None
-    targets: dict[Any, Any] | None = None
+    classes: Annotated[Labels, LabelsOf("C")] | None = None
+    targets: dict[Level, FiniteNumber | Annotated[Array, Finite(".")]] | None = None
 
     @property
     def labels(self) -> Labels:
@@ -105,8 +107,9 @@ class OnlineState(OnlineSetup):
 
     def made_names(self) -> NDArray[np.object_] | None:
         """Return the names of columns that grow with the rows, which are dicts."""
-        grows = isinstance(self.names, dict) and self.names
-        return np.array(list(self.names)[: self.columns.count], dtype=object) if grows else None
+        if isinstance(self.names, dict) and self.names:
+            return np.array(list(self.names)[: self.columns.count], dtype=np.object_)
+        return None
 
     @property
     def fitted(self) -> FittedScan[Scan]:
@@ -550,7 +553,7 @@ def given_row(setup: OnlineSetup, x: AnyArray) -> Array:
     if isinstance(x, Mapping):
         if names is None and set(x) != set(range(columns.count)):
             raise InvalidData("the model was fitted to columns without names: give rows as arrays")
-        return row_of_dict(x, tuple(range(columns.count)) if names is None else names, columns.coding)
+        return row_of_dict(x, tuple(range(columns.count) if names is None else names), columns.coding)
     return row_of_array(x, columns.count)
 
 

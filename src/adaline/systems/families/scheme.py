@@ -23,10 +23,11 @@ from adaline.construction import check_parameters, is_system
 from adaline.errors import InvalidParameter, kept_warnings, warn
 from adaline.estimator import MetaEstimatorMixin, available_if, clone, is_regressor
 from adaline.fitted import AnyModel, check_is_fitted
+from adaline.forms import Count, LabelsOf
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import basis_of, check_basis
 from adaline.input.coded import CodedRows
-from adaline.input.columns import SHOWN_NAMES, SystemState
+from adaline.input.columns import SHOWN_NAMES, System, SystemState
 from adaline.input.labels import Codes, Labels, too_few_classes
 from adaline.input.open import open_labelled, read_finite, read_rows, refuse_nonfinite_rows
 from adaline.parameters import NONE, AnyOf, Having
@@ -57,10 +58,10 @@ class SchemeState(SystemState):
     passes : of the last call over the rows of a source; None where rows were in memory.
     """
 
-    classes: Labels
-    estimators: list[Any]
-    rows_seen: int
-    passes: int | None
+    classes: Annotated[Labels, LabelsOf("C")]
+    estimators: list[System]
+    rows_seen: Count
+    passes: Count | None
 
 
 class Scheme(MetaEstimatorMixin, LinearClassifier):

@@ -12,6 +12,7 @@ from adaline.arrays import Array, RowsLike, WeightsLike, host
 from adaline.basis.base import BASIS
 from adaline.block import Block
 from adaline.errors import InvalidParameter
+from adaline.forms import Count
 from adaline.input import Meter
 from adaline.input.columns import System, SystemState
 from adaline.input.open import OpenedRows, open_unlabelled
@@ -33,7 +34,7 @@ class UnsupervisedState(SystemState):
     """
 
     certificate: Certificate
-    n_iter: int
+    n_iter: Count
     history: list[float]
 
 
