@@ -230,7 +230,7 @@ def test_a_false_proof_is_found_out() -> None:
 
 
 def test_a_proof_of_too_many_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adaline.separation.decision.MOST_EXACT", 3)
+    monkeypatch.setattr("adaline.separation.decision.MOST_EXACT_ROWS", 3)
     with pytest.raises(Undecided, match="limit of 3"):
         separability(*generated(3, -1e-6))
 

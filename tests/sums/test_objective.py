@@ -109,7 +109,7 @@ def test_every_shape(name: str, outputs: int, D: int) -> None:
 @pytest.mark.parametrize(("D", "outputs"), [(1, 41), (4, 3), (11, 7), (20, 5), (33, 2), (70, 3), (5, 1)])
 def test_second_derivatives_of_all_machines(layout: str, D: int, outputs: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(objective, "FULL", 1.0)  # sparse rows as they are, however many entries they have
+        patch.setattr(objective, "FULL_DENSITY", 1.0)  # sparse rows as they are, however many entries they have
         for n in (5, 203):
             assert_native(*problem(LOSSES["softmax"](), n, D, outputs, layout), "all")
 

@@ -43,11 +43,11 @@ class Basis(TransformerMixin, BaseEstimator):
     foreign: bool = False
     """Whether `of` is code of a user, in part."""
     learned_as: ClassVar[type[FittedState] | None] = None
-    """What `learn` finds; None where that is D alone, or what a basis of a user sets as attributes of its own."""
+    """The result of `learn`; None if that is only D, or if a user's basis keeps it in attributes of its own."""
     _state: FittedState | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Let what a basis of a user returns be checked."""
+        """Wrap `of` of a user's basis with checks of its result."""
         super().__init_subclass__(**options)
         own = own_attributes(cls).get("of")
         if own is not None and not cls.__module__.startswith("adaline."):
@@ -134,7 +134,7 @@ class Basis(TransformerMixin, BaseEstimator):
         return validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=reset)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over attributes by name: those of a pickle, or of a model file, which names what is shown."""
+        """Set attributes by name, from a pickle or a model file, which has the public names."""
         own: dict[str, Any] = dict(state)
         kind: Any = type(self)
         if self.learned_as is not None and not own.keys().isdisjoint(shown_by(kind)):

@@ -20,7 +20,7 @@ PERIOD = AnyOf(AUTO, POSITIVE, Numbers("positive numbers, one a column", (1,), p
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FourierState(FittedState):
-    """What a Fourier basis has learned.
+    """The learned state of a Fourier basis.
 
     Parameters
     ----------

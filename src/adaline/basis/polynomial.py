@@ -21,12 +21,12 @@ from adaline.parameters import COUNT, FLAG, AnyOf, ListOf
 from adaline.state import FittedAttribute, FittedState
 from adaline.values import Blocks, exact_mean, exact_sum, reduce_blocks
 
-MOST_TERMS = 10**5
+MOST_TERMS = 10**5  # columns of phi; doubling it allows phi twice as large, and second moments four times as large
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PolynomialState(FittedState):
-    """What a polynomial basis has learned.
+    """The learned state of a polynomial basis.
 
     Parameters
     ----------

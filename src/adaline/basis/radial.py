@@ -22,7 +22,7 @@ CentreRule = Literal["k-means", "random"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RadialState(FittedState):
-    """What a radial basis has learned.
+    """The learned state of a radial basis.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from adaline.forms import FiniteNumber
 from adaline.parameters import COUNT, FLAG, AnyOf, Numbers, UsedWith, one_of
 from adaline.state import FittedAttribute, FittedState
 
-MOST_COLUMNS = 1000  # of a spline
+MOST_SPLINE_COLUMNS = 1000  # columns of a spline; doubling it allows phi twice as large
 KnotRule = Literal["quantile", "uniform"]
 PLACED = one_of(KnotRule)
 
@@ -132,8 +132,8 @@ class Spline(Basis):
         if self.natural and int(self.degree) != 3:
             raise InvalidParameter(f"degree must be 3 with natural=True, got {self.degree!r}")
         least = 1 if self.natural else int(self.degree)
-        if isinstance(self.knots, str) and not least <= int(self.df) <= MOST_COLUMNS:
-            raise InvalidParameter(f"df must be {least} to {MOST_COLUMNS:,} here, got {self.df!r}")
+        if isinstance(self.knots, str) and not least <= int(self.df) <= MOST_SPLINE_COLUMNS:
+            raise InvalidParameter(f"df must be {least} to {MOST_SPLINE_COLUMNS:,} here, got {self.df!r}")
 
 
 def b_splines(x: Array, knots: tuple[float, ...], degree: int, derivative: int = 0) -> Array:

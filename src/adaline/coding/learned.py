@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.basis.polynomial import orthogonal, recurrence
-from adaline.basis.spline import MOST_COLUMNS, b_splines, natural_splines
+from adaline.basis.spline import MOST_SPLINE_COLUMNS, b_splines, natural_splines
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.values import Blocks, Values, exact_mean, exact_sum, reduce_blocks
 
@@ -192,10 +192,10 @@ class Cut(LearnedFunction):
     def __post_init__(self) -> None:
         _check_flags("cut", right=self.right, include_lowest=self.include_lowest)
         if isinstance(self.breaks, tuple):
-            if not 2 <= len(self.breaks) <= MOST_COLUMNS or len(set(self.breaks)) < len(self.breaks):
-                raise InvalidParameter(f"cut() takes 2 to {MOST_COLUMNS:,} different breaks")
+            if not 2 <= len(self.breaks) <= MOST_SPLINE_COLUMNS or len(set(self.breaks)) < len(self.breaks):
+                raise InvalidParameter(f"cut() takes 2 to {MOST_SPLINE_COLUMNS:,} different breaks")
         else:
-            _check_count("cut", "breaks", self.breaks, 2, MOST_COLUMNS)
+            _check_count("cut", "breaks", self.breaks, 2, MOST_SPLINE_COLUMNS)
 
     def learn(self, blocks: Blocks) -> Facts:
         """Return the breaks, and the share of the rows in each interval."""
@@ -355,7 +355,7 @@ def _knots(blocks: Blocks, wanted: BSpline | NaturalSpline, least: int) -> Facts
 
 
 def _are_knots(facts: Facts) -> bool:
-    return len(facts) >= 2 and facts[0] < facts[-1] and list(facts) == sorted(facts) and len(facts) <= 2 * MOST_COLUMNS
+    return 2 <= len(facts) <= 2 * MOST_SPLINE_COLUMNS and facts[0] < facts[-1] and list(facts) == sorted(facts)
 
 
 def _check_knots(name: str, made: BSpline | NaturalSpline, least: int) -> None:
@@ -367,9 +367,9 @@ def _check_knots(name: str, made: BSpline | NaturalSpline, least: int) -> None:
         elif not isinstance(value, tuple | None):
             raise InvalidParameter(f"{name}() takes numbers as {option.replace('_', '.')}, got {value!r:.40}")
     if made.df is not None:
-        _check_count(name, "df", made.df, least, MOST_COLUMNS)
-    if made.knots is not None and len(made.knots) > MOST_COLUMNS:
-        raise InvalidParameter(f"{name}() takes at most {MOST_COLUMNS:,} knots")
+        _check_count(name, "df", made.df, least, MOST_SPLINE_COLUMNS)
+    if made.knots is not None and len(made.knots) > MOST_SPLINE_COLUMNS:
+        raise InvalidParameter(f"{name}() takes at most {MOST_SPLINE_COLUMNS:,} knots")
     if made.Boundary_knots is not None and len(set(made.Boundary_knots)) != 2:
         raise InvalidParameter(f"{name}() takes two different Boundary.knots")
 

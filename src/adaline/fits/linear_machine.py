@@ -430,7 +430,7 @@ def _information_root(problem: Problem, likelihood: Likelihood, found: DescentRe
 
 
 def _scoring(loss: Loss) -> Loss:
-    """Return a likelihood with its expected curvature, another loss as it is."""
+    """Return a likelihood with its expected curvature, any other loss unchanged."""
     return loss if loss.linked is None else Scoring(loss.linked)
 
 

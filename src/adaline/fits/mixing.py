@@ -34,7 +34,7 @@ MeasureGap = Callable[[Source, Scan], tuple[float, float]]
 
 
 class MixedScans(Sum):
-    """Scans over runs of rows, each begun from the scan that is theta: their weights times rows, and their tallies.
+    """Scans over runs of rows, each started from the scan theta: weights multiplied by numbers of rows, and tallies.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def run_mixed(
 
 
 def measure_loss(loss: Loss) -> MeasureGap:
-    """Return how the sum of a loss is measured: the gap is what a Newton step would gain, exact for squared errors."""
+    """Return how the sum of a loss is measured; the gap is the gain of a Newton step, exact for squared errors."""
     return partial(_measure_loss, loss)
 
 

@@ -163,7 +163,7 @@ class _Fitting:
         return found._replace(solver="truncated Newton in the metric of the diagonal")
 
     def _give_up(self, here: DescentResult) -> bool:
-        """Whether steps show that there is nothing to converge to: every row is in its interval, or they are slow."""
+        """Whether the steps show that there is no maximum: every row is in its interval, or steps are slow."""
         if self.settled:
             return False
         if here.evaluation.value < 0.5 * math.log(2) * self._lightest():

@@ -60,7 +60,7 @@ def without_each(
 
 
 def few_folds(why: str, rows: int) -> InvalidData:
-    """Return what to raise where fewer than two folds have rows."""
+    """Return the error for fewer than two folds with rows."""
     return InvalidData(
         f"{why} needs rows of some weight in at least two folds, and n_samples = {rows}: give the penalty as a number"
     )

@@ -50,7 +50,7 @@ HUBER, FEW_STEPS = 1.345, 10  # threshold of Huber's estimate, and steps after w
 
 @dataclass(frozen=True)
 class RobustCriterion:
-    """What to minimise, and how far: `loss` is None for quantiles, `doubled` counts them twice (|r|).
+    """The criterion and its tolerance: `loss` is None for quantiles, `doubled` counts them twice (|r|).
 
     `near` says that the start is the fit of nearly the same rows; no standard errors are sought then.
     """
@@ -69,7 +69,7 @@ class RobustCriterion:
 
 @dataclass(frozen=True)
 class Units:
-    """The target as it is computed with: t about `middle`, over 2^exponent."""
+    """The units of a target in computations: (t - middle) / 2^exponent."""
 
     middle: float
     exponent: int
@@ -111,7 +111,7 @@ class TargetInUnits:
 
 @dataclass(frozen=True)
 class RobustRows:
-    """The rows of a robust fit, the spread of their columns, and what is known of their targets.
+    """The rows of a robust fit, the spread of their columns, and statistics of their targets.
 
     Rows in memory have all targets t (N, K) and weights (N,), on their device if they lie on one. Of streamed rows
     there are a sample instead, whose targets and weights these are, and the largest absolute target of all rows.
@@ -168,7 +168,7 @@ def fit_target(
 
 
 class TargetProblem(NamedTuple):
-    """What is fitted to one target.
+    """The fit to one target.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ class Separation:
         return Status.SEPARATED if self.kind == "complete" else Status.QUASI_SEPARATED
 
     def warning(self, names: Sequence[str], remedies: str | None = None) -> str:
-        """Return it as a sentence, with the names of the columns that the plane leans on most, and what to do."""
+        """Return a sentence with the columns that separate the classes most, and what to do."""
         size = np.abs(self.direction[:, 1:]).max(axis=0)
         shown = ", ".join(names[j] for j in np.argsort(-size, kind="stable")[:3] if size[j] > 0)
         how = {"complete": "are completely", "quasi": "are quasi-completely", "suspected": "seem to be"}[self.kind]

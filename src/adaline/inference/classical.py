@@ -28,7 +28,9 @@ from adaline.solvers.least_squares.fit import Fit
 LOG_2PI = float(np.log(2 * np.pi))
 EXACT_FIT = "the fit is exact to rounding: tests and likelihood are left out, as the residuals measure no error"
 NO_EXACT_TESTS = "no tests: the fit is exact to rounding, so the residuals measure no error. Read the coefficients."
-OUTSIDE = 1e-6  # the share of a row beyond the span of those fitted from which its prediction is not determined
+# share of a row outside the span of the fitted rows from which its prediction is undetermined; 10x larger predicts
+# more rows
+EXTRAPOLATED = 1e-6
 
 
 class Interval(NamedTuple):
@@ -180,7 +182,7 @@ def leverages(fit: Fit, x: Array) -> Array:
     rows = np.ldexp((x - scaling.mean_hi[:d]) - scaling.mean_lo[:d], -scaling.scale)
     half = fit.factor.half(rows)
     found = np.asarray(scaling.intercept / scaling.weight + (half**2).sum(axis=1))
-    return np.where(fit.factor.undetermined(rows) > OUTSIDE, np.inf, found)
+    return np.where(fit.factor.undetermined(rows) > EXTRAPOLATED, np.inf, found)
 
 
 def half_widths(judged: JudgedRegression, x: Array, prediction: bool, level: float) -> Array:

@@ -17,7 +17,7 @@ from adaline.input.basis import columns_of
 from adaline.parameters import WholeNumber
 from adaline.wording import visible
 
-MOST_LEVELS = 3  # that are named beside a bucket
+LEVELS_PER_BUCKET = 3  # levels named beside a bucket; doubling it makes rows of the table wider
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,7 +73,7 @@ class Coefficients:
 
 
 def largest_coefficients(model: AnyModel, most: int) -> Coefficients:
-    """Return the `most` largest coefficients of a fitted model by name, hashed ones with what is in their bucket."""
+    """Return the `most` largest coefficients of a fitted model by name, hashed ones with the levels of their bucket."""
     WholeNumber(1).check("most", most)
     check_is_fitted(model)
     if not hasattr(model, "coef_"):
@@ -107,7 +107,7 @@ def _outputs(model: AnyModel, count: int) -> list[str] | None:
 def _buckets(coding: Coding) -> dict[str, list[str]]:
     """Return the most frequent values in each bucket of hashed columns, by the name of its column of X."""
     return {
-        f"{column.name}[#{bucket}]": levels[:MOST_LEVELS]
+        f"{column.name}[#{bucket}]": levels[:LEVELS_PER_BUCKET]
         for column in coding.columns
         if isinstance(column, HashedColumn)
         for bucket, levels in column.bucket_levels().items()

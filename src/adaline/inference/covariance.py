@@ -54,9 +54,11 @@ from adaline.wording import counted, degrees
 POWERS = {"HC0": 0.0, "HC1": 0.0, "HC2": 1.0, "HC3": 2.0, "HC4": 4.0}
 KNOWN_LAGS = AnyOf(NONE, WholeNumber(0))
 WEIGHT_TOLERANCE, SQUARES_TOLERANCE, TOTAL_TOLERANCE = 1e-9, 1e-6, 1e-9  # by which rows are recognised
-FULL_LEVERAGE = 1e-12  # 1 - h below which a row has leverage 1; 10x larger: more rows are refused by HC2 and HC3
-FEW_GROUPS = 4  # groups a coefficient
-DEPENDENT = 1e-13  # length of a direction, relative to the longest, that is rounding; 10x larger: more directions are
+FULL_LEVERAGE = 1e-12  # 1 - h below which a row has leverage 1; 10x larger lets HC2 and HC3 refuse more rows
+# groups per coefficient up to which their scores are the root itself; doubling it keeps roots twice as wide
+FEW_GROUPS = 4
+# least singular value of a root, relative to the largest, beyond rounding; 10x larger leaves more tests undetermined
+SINGULAR_ROOT = 1e-13
 
 
 Design = TypeVar("Design", FittedDesign, FittedLikelihood)
@@ -64,7 +66,7 @@ Design = TypeVar("Design", FittedDesign, FittedLikelihood)
 
 @dataclass(frozen=True)
 class Covariance:
-    """Cov of target k: root (m, s), degrees of freedom of F tests, what the errors are called."""
+    """Cov of target k: its root (m, s), the degrees of freedom of F tests, and the name of the errors."""
 
     fit: Fit
     k: int
@@ -164,7 +166,7 @@ def quadratic(root: Array, difference: Array) -> float:
     if not ((length > 0) & (length < np.inf)).all() or root.shape[0] > root.shape[1]:
         return np.nan
     u, s, _ = np.linalg.svd(root / length[:, None], full_matrices=False)
-    if not s[-1] > DEPENDENT * s[0]:
+    if not s[-1] > SINGULAR_ROOT * s[0]:
         return np.nan
     return float((((difference / length) @ u / s) ** 2).sum())
 
@@ -188,7 +190,7 @@ class ErrorOptions:
     distribution: StatisticDistribution | None = None
 
     def needs_rows(self, X: RowsLike) -> bool:
-        """Return whether these errors read the rows; refuse words that mean nothing, and rows not given."""
+        """Return whether these errors need the rows; refuse unknown names, and missing rows."""
         ERROR_KIND.check("errors", self.errors)
         if self.distribution is not None:
             STATISTIC_DISTRIBUTION.check("distribution", self.distribution)
@@ -248,7 +250,7 @@ CLASSICAL = ErrorOptions()
 
 @dataclass(frozen=True)
 class JudgedRegression:
-    """The fits of a regression with the standard errors that judge them: what is known once the rows were read.
+    """The fits of a regression with their standard errors, computed in one read of the rows.
 
     Parameters
     ----------
@@ -517,7 +519,8 @@ def root_of(meat: Array, scale: float) -> Array:
     return np.asarray(vectors * np.sqrt(scale * np.where(values > 8 * len(values) * EPS * values[-1], values, 0.0)))
 
 
-NEGATIVE = 1e-9  # negative eigenvalue, relative to the largest, that is more than rounding
+# negative eigenvalue, relative to the largest, beyond rounding; 10x larger accepts more indefinite covariances
+NEGATIVE_EIGENVALUE = 1e-9
 
 
 def root_of_difference(meat: Array, scale: float, constants: int = 1) -> Array:
@@ -544,7 +547,7 @@ def root_of_difference(meat: Array, scale: float, constants: int = 1) -> Array:
 
 def _warn_of_negative(values: NDArray[np.floating[Any]]) -> None:
     """Warn of eigenvalues, in ascending order, that are negative beyond rounding."""
-    if len(values) and values[0] < -NEGATIVE * np.abs(values).max():
+    if len(values) and values[0] < -NEGATIVE_EIGENVALUE * np.abs(values).max():
         warn(
             "groups of two kinds leave a covariance with negative variances in some directions, which count as zero: "
             "standard errors may be too small; use groups of one kind, or of more groups",

@@ -45,7 +45,9 @@ from adaline.sources.array import read_weights
 from adaline.wording import counted, visible
 
 EffectsAt = Literal["average", "mean"]
-STEP = 2.0**-9  # of differences of fourth order, in units in which functions bend at about one
+# step of fourth-order differences, in standard deviations; doubling it makes their error 16 times as large
+DIFFERENCE_STEP = 2.0**-9
+# multiples of the step, and weights of the differences of the function there, of fourth order
 STENCIL = ((1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
 SLOPE = "slope"
 EXACT_EFFECTS = "no standard errors: the fit is exact to rounding, so the residuals measure no error"
@@ -527,5 +529,5 @@ def _read_source(source: Source, raw: bool) -> Any:
 
 def _difference(moved: Callable[[float], Array], values: Array) -> Array:
     """Return the derivative of a design by one of its columns (n,), from the design moved by some steps of it."""
-    step = float(2.0 ** np.round(np.log2(STEP * (np.std(values) or np.abs(values).max() or 1.0))))
+    step = float(2.0 ** np.round(np.log2(DIFFERENCE_STEP * (np.std(values) or np.abs(values).max() or 1.0))))
     return np.asarray(sum(w * (moved(k * step) - moved(-k * step)) for k, w in STENCIL) / step)

@@ -23,7 +23,8 @@ from adaline.losses import Likelihood
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
-HALVINGS = 200  # most, until neighbouring numbers meet
+# halvings of an interval, which suffice until its ends are neighbouring floats; doubling it changes nothing
+MOST_HALVINGS = 200
 
 
 class OutputErrors(NamedTuple):
@@ -128,7 +129,7 @@ def _quantile(below: Callable[[Array], Array], share: float, mean: Array, whole:
             break
     endless = below(high) < share  # some outputs have an infinite mean
     low, high = (np.floor(low), np.ceil(high)) if whole else (low, high)
-    for _ in range(HALVINGS):
+    for _ in range(MOST_HALVINGS):
         middle = np.floor(0.5 * (low + high)) if whole else 0.5 * (low + high)
         if ((middle <= low) | (middle >= high) | np.isnan(middle)).all():
             break

@@ -24,7 +24,7 @@ import scipy
 
 from adaline.arrays import Array, HypothesisLike
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.inference.classical import NO_EXACT_TESTS, OUTSIDE
+from adaline.inference.classical import EXTRAPOLATED, NO_EXACT_TESTS
 from adaline.inference.covariance import Covariance, about_mean, estimates, factor_of, quadratic
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.least_squares.fit import Fit
@@ -116,7 +116,7 @@ def wald(fit: Fit, covariance: Covariance, matrix: Array, value: Array, texts: S
     if not covariance.freedom > 0.5:
         raise InvalidData("no tests: there are no more rows than parameters, so that nothing is left to judge by")
     factor = factor_of(fit)
-    lost = factor.untestable(about_mean(factor, matrix)) > OUTSIDE
+    lost = factor.untestable(about_mean(factor, matrix)) > EXTRAPOLATED
     if lost.any():
         raise InvalidData(
             f"the rows cannot tell whether {texts[int(np.flatnonzero(lost)[0])]}: the hypothesis involves columns that "
@@ -137,7 +137,7 @@ def wald(fit: Fit, covariance: Covariance, matrix: Array, value: Array, texts: S
 
 
 def wald_squares(fit: Determined, root: Array, difference: Array, matrix: Array, texts: Sequence[str]) -> float:
-    """Return d'(root root')^-1 d for the rows of C (q, 1 + D); refuse what the rows fitted do not determine."""
+    """Return d'(root root')^-1 d for the rows of C (q, 1 + D); refuse what the fitted rows do not identify."""
     lost = ~fit.dependence.determines(matrix)
     if lost.any():
         raise InvalidData(
@@ -221,8 +221,9 @@ def _write(row: Array, value: float, names: Sequence[str]) -> str:
 
 
 CONSTANT = -1
-LONGEST = 1000  # digits of a number
-MOST_NESTED = 50  # brackets inside each other
+# digits of a number, and size of its exponent; doubling it lets long hypotheses take longer to parse
+MOST_DIGITS = 1000
+MOST_NESTED = 50  # brackets inside each other; much larger ones would exceed Python's limit of recursion
 _NUMBER = re.compile(r"(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 LinearSum = dict[int, Fraction]
@@ -331,7 +332,7 @@ class _Parser:
                 self.skip()
                 return {self.index[name]: Fraction(1)}
         if number and not _continues(self.text, number.end()):
-            if len(number.group()) > LONGEST or abs(int((number.group(3) or "e0")[1:])) > LONGEST:
+            if len(number.group()) > MOST_DIGITS or abs(int((number.group(3) or "e0")[1:])) > MOST_DIGITS:
                 raise self.error("a number of so many digits")
             self.at = number.end()
             self.skip()

@@ -1,4 +1,4 @@
-"""What single rows do to a fit, and what the columns do to each other: one pass, and none.
+"""The influence of single rows on a fit (one pass), and the dependence among columns (no pass).
 
     h = z'z                                    leverage
     r / (s sqrt(1 - h))                        internally studentised ("standardised") residual
@@ -53,7 +53,9 @@ from adaline.sources import Source
 from adaline.sums.scores import runs
 
 UNIT_DISPERSION = ("binomial", "poisson")  # losses whose studentised residuals R leaves as they are
-INVOLVED = 1e-6  # the share of a column beyond the span of the rows from which it takes part in a dependence
+# share of a column outside the span of the rows beyond which it takes part in a dependence; 10x larger reports fewer
+# columns
+IN_DEPENDENCE = 1e-6
 
 
 class Influence(NamedTuple):
@@ -253,7 +255,7 @@ def left_out_residuals(fit: Fit, source: Source, sample: Sample) -> LeaveOneOutR
 def inflation(factor: Factor) -> Array:
     """Return VIF_j = S_jj (S^-1)_jj = 1 / (1 - R^2 of column j on the others), (D,); infinite where that R^2 is 1."""
     d = factor.scaling.features
-    dependent = ~factor.alive | (factor.untestable(np.eye(d)) > INVOLVED)
+    dependent = ~factor.alive | (factor.untestable(np.eye(d)) > IN_DEPENDENCE)
     return np.where(dependent, np.inf, (factor.length * factor.inverse_lengths()) ** 2)
 
 

@@ -16,7 +16,7 @@ import scipy
 
 from adaline.arrays import Array
 
-LEVEL = 0.95
+LEVEL = 0.95  # coverage of the interval
 
 
 class JackknifeInterval(NamedTuple):

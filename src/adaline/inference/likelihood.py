@@ -66,7 +66,7 @@ class WaldInference(CoefficientStatistics):
 
     @property
     def odds_ratio(self) -> Array:
-        """By what the odds are multiplied when a column grows by one."""
+        """The factor by which the odds change when a column increases by one."""
         return _exp(self.estimate)
 
     @property
@@ -158,7 +158,7 @@ def infer_class(fit: LikelihoodFit, k: int, reference: int, level: float, freedo
 
 
 def with_ends(parts: Sequence[Part], ends: Sequence[Array] | None) -> tuple[list[Part], list[str]]:
-    """Return statistics with other ends (2, q) of their intervals, where such are given, and what to say of them."""
+    """Return statistics with other interval ends (2, q), if any are given, and a note on them."""
     if ends is None:
         return list(parts), []
     found = [replace(part, lower=own[0], upper=own[1]) for part, own in zip(parts, ends, strict=True)]
@@ -276,7 +276,7 @@ def log_odds(z: Array, along: Array) -> tuple[Array, Array]:
 
 
 def reach_at(fit: LikelihoodFit, x: Array, along: Array, times: float) -> Array:
-    """Return `times` the standard errors (n, K) whose roots are `along` (n, K, M); NaN where the fit says nothing."""
+    """Return `times` the standard errors (n, K) whose roots are `along` (n, K, M); NaN where there are none."""
     reach = times * np.sqrt((along**2).sum(axis=2))
     varying = np.where(fit.dependence.constant, 0.0, x)
     reach[~fit.dependence.determines(np.column_stack([np.ones(len(x)), varying]))] = np.nan
@@ -342,7 +342,7 @@ class LikelihoodSummary(CoefficientTable):
 
 
 def quality_lines(q: Quality, null: str) -> list[str]:
-    """Return how likely a model makes the rows, in lines; `null` says in words what it is compared with."""
+    """Return lines on the likelihood of a model; `null` names the model it is compared with."""
     lines = [
         f"log-likelihood {q.log_likelihood:.6g}, {null} {q.null_log_likelihood:.6g};  "
         f"McFadden's R² {number(q.pseudo_r_squared)}"

@@ -24,7 +24,9 @@ from adaline.fitted import AnyModel
 from adaline.inference.summary import ModelTable
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 
-SAME = 1e-9  # how closely the rows' total sums of squares must agree
+# relative difference of total sums of squares up to which two models have the same rows; 10x larger accepts rows that
+# differ
+SAME_ROWS = 1e-9
 
 
 @dataclass(frozen=True, repr=False)
@@ -136,14 +138,14 @@ def _check(model: AnyModel) -> None:
 
 def _check_nested(before: Any, after: Any) -> None:
     a, b = before._fits[0], after._fits[0]
-    if before._sample() != after._sample() or abs(a.weight - b.weight) > SAME * b.weight:
+    if before._sample() != after._sample() or abs(a.weight - b.weight) > SAME_ROWS * b.weight:
         raise InvalidData(
             f"anova: the models were not fitted to the same rows: {before._sample().n:g} and {after._sample().n:g} "
             f"observations of weight {a.weight:g} and {b.weight:g}"
         )
     about = before.fit_intercept and after.fit_intercept
     totals = [_total(model, about) for model in (before, after)]
-    if abs(totals[0] - totals[1]) > SAME * max(totals):
+    if abs(totals[0] - totals[1]) > SAME_ROWS * max(totals):
         raise InvalidData(
             "anova: the models were not fitted to the same targets: their total sums of squares are "
             f"{totals[0]:.9g} and {totals[1]:.9g}"
@@ -153,7 +155,7 @@ def _check_nested(before: Any, after: Any) -> None:
         raise InvalidData(
             f"anova: not nested: the models have {a.trace[0]:g} and {b.trace[0]:g} parameters; the smaller comes first"
         )
-    if b.rss[0] > a.rss[0] * (1 + SAME) + SAME * SAME * b.tss[0]:
+    if b.rss[0] > a.rss[0] * (1 + SAME_ROWS) + SAME_ROWS * SAME_ROWS * b.tss[0]:
         raise InvalidData(
             f"anova: not nested: the larger model leaves more residual, {b.rss[0]:.6g} against {a.rss[0]:.6g}"
         )
@@ -210,13 +212,13 @@ def likelihood_ratio(full: LikelihoodFit, small: LikelihoodFit) -> LikelihoodRat
     for fit in (full, small):
         if fit.penalised or fit.firth:
             raise InvalidParameter("no likelihood-ratio test: a penalised fit is not where its likelihood is largest")
-    if small.rows != full.rows or abs(small.weight - full.weight) > SAME * full.weight:
+    if small.rows != full.rows or abs(small.weight - full.weight) > SAME_ROWS * full.weight:
         raise InvalidData(
             f"the models were not fitted to the same rows: {small.rows} and {full.rows} rows of weight "
             f"{small.weight:g} and {full.weight:g}"
         )
     nulls = {full.null, _equal_odds(full)}  # the latter of a small model without an intercept
-    if min(abs(small.null - null) for null in nulls) > SAME * abs(full.null) or small.coupled != full.coupled:
+    if min(abs(small.null - null) for null in nulls) > SAME_ROWS * abs(full.null) or small.coupled != full.coupled:
         raise InvalidData(
             "the models were not fitted to the same targets: the best constants have log-likelihoods "
             f"{small.null:.9g} and {full.null:.9g}"
@@ -227,7 +229,7 @@ def likelihood_ratio(full: LikelihoodFit, small: LikelihoodFit) -> LikelihoodRat
             f"not nested: the models have {small.parameters} and {full.parameters} parameters; the smaller comes first"
         )
     more = full.log_likelihood - small.log_likelihood
-    if more < -SAME * abs(full.null) and not full.unbounded:
+    if more < -SAME_ROWS * abs(full.null) and not full.unbounded:
         raise InvalidData(
             f"not nested: the larger model is less likely, {full.log_likelihood:.9g} against {small.log_likelihood:.9g}"
         )
@@ -329,10 +331,10 @@ def _check_families(small: LikelihoodFit, full: LikelihoodFit, intercepts: bool)
         raise InvalidParameter(f"anova: the models are of {a.family} ({a.link}) and of {b.family} ({b.link})")
     if small.penalised or full.penalised:
         raise InvalidParameter("no likelihood-ratio test: a penalised fit is not where its likelihood is largest")
-    same = small.rows == full.rows and abs(small.weight - full.weight) <= SAME * full.weight
+    same = small.rows == full.rows and abs(small.weight - full.weight) <= SAME_ROWS * full.weight
     known = np.isnan(a.shape_error) and np.isnan(b.shape_error)  # the deviance of other shapes is another one
     nulls = (a.null_deviance, b.null_deviance)
-    alike = not known or not intercepts or not abs(nulls[0] - nulls[1]) > SAME * abs(nulls[1])
+    alike = not known or not intercepts or not abs(nulls[0] - nulls[1]) > SAME_ROWS * abs(nulls[1])
     if not (same and alike):
         raise InvalidData(
             f"the models were not fitted to the same rows: {small.rows} and {full.rows} rows of weight "
@@ -342,7 +344,7 @@ def _check_families(small: LikelihoodFit, full: LikelihoodFit, intercepts: bool)
         raise InvalidData(
             f"not nested: the models have {small.parameters} and {full.parameters} parameters; the smaller comes first"
         )
-    if known and not full.unbounded and b.deviance > a.deviance + SAME * abs(b.null_deviance):
+    if known and not full.unbounded and b.deviance > a.deviance + SAME_ROWS * abs(b.null_deviance):
         raise InvalidData(f"not nested: the larger model has more deviance, {b.deviance:.9g} against {a.deviance:.9g}")
 
 

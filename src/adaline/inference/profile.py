@@ -37,10 +37,12 @@ from adaline.solvers.smooth.problem import Evaluation, Problem, build_problem
 from adaline.sources import Source
 from adaline.sums import Targets
 
-CLOSE = 1e-11  # relative change of r, and squared decrement of refits, at which they end; 10x larger: a digit less
-ROUNDING = 1e-13  # of F, relative
+# relative change of r, and squared decrement of refits, at which they stop; 10x larger loses a digit
+PROFILE_TOL = 1e-11
+ROUNDING = 1e-13  # rounding error of F, relative to F; 10x larger stops refits earlier and loses a digit
 REFITS, STEPS = 40, 200  # refits for an end, and steps of each; doubled: ends that fail take four times as long
-FURTHEST = 1e4  # standard errors beyond which an end is infinite; 10x larger: two refits more before that
+# standard errors beyond which an end is infinite; 10x larger takes two more refits before that
+MOST_STANDARD_ERRORS = 1e4
 
 
 class _Held(NamedTuple):
@@ -164,12 +166,12 @@ def _end(
             continue
         held = found
         r = math.copysign(math.sqrt(max(2.0 * (held.value - least), 0.0)), reach)
-        if abs(r - reach) <= max(CLOSE * abs(reach), ROUNDING * abs(held.value / reach)):
+        if abs(r - reach) <= max(PROFILE_TOL * abs(reach), ROUNDING * abs(held.value / reach)):
             return b
         step = (reach - r) * r / held.steepness if held.steepness * reach > 0 else math.copysign(math.inf, reach)
         most = abs(b - centre)
         b += math.copysign(min(abs(step), 2.0 * most), step)
-        if abs(b - centre) > FURTHEST * error * abs(reach):
+        if abs(b - centre) > MOST_STANDARD_ERRORS * error * abs(reach):
             return math.copysign(math.inf, reach)
         if abs(step) <= 1e-15 * max(abs(b), abs(b - centre)):
             return b
@@ -177,7 +179,7 @@ def _end(
 
 
 def _hold(evaluate: Callable[[Array], Evaluation], theta: Array, c: Array) -> _Held | None:
-    """Return the minimum of F with c'theta as it is, from theta; None where F is not finite there or none is found."""
+    """Return the minimum of F from theta at fixed c'theta; None if F is not finite there, or no minimum is found."""
     here = evaluate(theta)
     if here.hessian is None or not math.isfinite(here.value):
         return None
@@ -187,8 +189,8 @@ def _hold(evaluate: Callable[[Array], Evaluation], theta: Array, c: Array) -> _H
         step = -solve(here.gradient)
         step -= tangent * float(c @ step)
         decrement = -float(step @ here.gradient)
-        close = max(CLOSE, ROUNDING * abs(here.value))
-        if decrement <= CLOSE * CLOSE or (decrement <= close and decrement >= 0.5 * last):
+        close = max(PROFILE_TOL, ROUNDING * abs(here.value))
+        if decrement <= PROFILE_TOL * PROFILE_TOL or (decrement <= close and decrement >= 0.5 * last):
             return _Held(theta, here.value, float(tangent @ here.gradient), tangent)
         last, share = decrement, 1.0
         while share > SHORTEST:

@@ -64,7 +64,7 @@ NOT_SOUGHT = "no standard errors: this is a fit of cross-validation, which does 
 FEW_ROWS = "no standard errors: there are no more rows than coefficients"
 ON_PLANE = "no standard errors: at least half of the rows lie on the plane"
 ALL_BEYOND = "no standard errors: no row lies within the threshold"
-FEW_BEYOND = 5.0  # rows a coefficient; with fewer, some 95 % intervals of the simulations covered 89 to 91 %
+FEW_PER_COEFFICIENT = 5.0  # rows per coefficient; with fewer, some 95 % intervals of the simulations covered 89 to 91 %
 SPARSE = "no {} standard errors: too few rows lie near the plane to tell the density of the residuals there"
 
 
@@ -167,9 +167,9 @@ def quantile_errors(
     }
     beyond = min(level, 1.0 - level) * total
     few = (
-        f"about {beyond:.3g} rows lie beyond the plane, fewer than {FEW_BEYOND:g} for each of {p} coefficients: "
-        "standard errors and intervals of such a quantile are rough",
-    ) * (beyond < FEW_BEYOND * p)
+        f"about {beyond:.3g} rows lie beyond the plane, fewer than {FEW_PER_COEFFICIENT:g} for each of {p} "
+        "coefficients: standard errors and intervals of such a quantile are rough",
+    ) * (beyond < FEW_PER_COEFFICIENT * p)
     out = {}
     for name in QUANTILE_ERRORS:
         f, note = densities[name]

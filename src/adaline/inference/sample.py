@@ -19,7 +19,8 @@ from adaline.sources.totals import weight_totals
 
 WeightKind = Literal["frequency", "precision"]
 
-COUNT_ROUNDING = 1e-9  # of sums of logarithms, per row; 100x larger misses parts of rows among ten million
+# rounding error of sums of logarithms, per row; 100x larger misses parts of rows among ten million
+COUNT_ROUNDING = 1e-9
 
 
 class Sample(NamedTuple):

@@ -60,7 +60,7 @@ def count_observations(fit: LikelihoodFit) -> float:
 
 @dataclass(frozen=True)
 class JudgedLikelihoods:
-    """The fits of likelihoods with the standard errors that judge them: what is known once the rows were read.
+    """The fits of likelihoods with their standard errors, computed in one read of the rows.
 
     Parameters
     ----------

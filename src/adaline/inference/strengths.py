@@ -100,7 +100,7 @@ def strengths(
 
 
 def _at(known: JackknifeInterval | None, k: int, j: int) -> tuple[float, float, float, float]:
-    """Return standard error, p-value and limits of one coefficient; NaN where nothing is known."""
+    """Return standard error, p-value and limits of one coefficient; NaN where they are not identified."""
     if known is None:
         return (np.nan, np.nan, np.nan, np.nan)
     error, p, lower, upper = (float(part[k, j]) for part in known)

@@ -191,7 +191,7 @@ class TargetsTable(CoefficientTable):
         return "t" if self.student else "z"
 
     def _quality(self, part: Any) -> dict[str, Any]:
-        """Return what a part says beside the statistics of its coefficients."""
+        """Return the entries of a part other than the statistics of its coefficients."""
         said = {name: value for name, value in own_attributes(part).items() if name not in STATISTICS}
         return {name: value if isinstance(value, str | bool | int) else float(value) for name, value in said.items()}
 

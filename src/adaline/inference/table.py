@@ -36,7 +36,7 @@ QUALITY = {
     "aic": "AIC",
     "bic": "BIC",
 }
-"""What the columns end with, by its name in `summary().to_dict()`, where a model has it."""
+"""The last rows of the table, by their names in `summary().to_dict()`, for models that have them."""
 _LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -166,7 +166,7 @@ def regression_table(
     below: BelowCoefficients = "std_error",
     digits: int = 4,
 ) -> RegressionTable:
-    """Set fitted models side by side: coefficients, what is below them, and how well the models fit.
+    """Return fitted models side by side: coefficients, the numbers below them, and goodness of fit.
 
     No pass over the rows. With several targets or classes a model has a column for each. Effects that a model has
     absorbed are a line for each of their columns.

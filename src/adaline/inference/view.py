@@ -1,7 +1,7 @@
-"""A fitted model with the standard errors that all questions about it are answered by.
+"""A fitted model together with the standard errors that its tables, tests, effects and intervals use.
 
-A model keeps sums, so that robust errors have to be given the rows again. `with_errors` reads them once, and `summary`,
-`test`, `effects` and `predict` of the view that it returns share the covariance that was found.
+A model keeps sums, not rows, so that robust errors need the rows again. `with_errors` reads them once, and `summary`,
+`test`, `effects` and `predict` of the view that it returns share one covariance.
 
 A system takes part with the methods that `Inferred` lists, and with `with_errors = view.with_errors` in its class.
 """
@@ -53,7 +53,7 @@ class RowsAgain(NamedTuple):
 
 
 class Inferred(Protocol[TableT, TestT, JudgedT]):
-    """What a system does for its view; `_summarise` and `_test` may take more of what the view is asked."""
+    """The methods of a system that its view calls; `_summarise` and `_test` may take more arguments."""
 
     def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedT:
         """Return the fits with these errors; read the rows where the errors need them."""

@@ -16,7 +16,7 @@ from adaline.solvers.smooth.problem import TYPICAL, check_spread, column_spread
 from adaline.sources import DeviceSource, Source
 from adaline.sources.sample import sampled
 from adaline.sums import ClassWeights, JointSum, RowSample, Spread, Sum
-from adaline.sums.sample import WIDE
+from adaline.sums.sample import LEAST_SPARSE_COLUMNS
 
 SAMPLE = 2**21  # numbers of a sample at most, as each part of a sum over a stream holds one
 
@@ -32,7 +32,7 @@ class FirstPass(NamedTuple):
 def read_first_pass(source: Source, kind: type[Sum], theta: ThetaLike = None, **config: Any) -> FirstPass:
     """Return the sum `kind` over the targets of a stream, the spread of its columns, and a sample, in one read."""
     most = min(sample_rows(1 + source.shape.features), SAMPLE // (1 + source.shape.features))
-    if source.sparse and source.shape.features >= WIDE:  # rows stay sparse in a sample
+    if source.sparse and source.shape.features >= LEAST_SPARSE_COLUMNS:  # rows stay sparse in a sample
         most = TYPICAL
     kinds: tuple[tuple[type[Sum], dict[str, Any]], ...] = (
         *((kind, config), (Spread, {})),

@@ -2,11 +2,11 @@
 
 Conventions
 -----------
-z is (n, K); t is (n, K), or (n, 1) class indices where the outputs are coupled (softmax), or wider than z where a row
-has more to it than a target (an offset, numbers of successes and failures). Arrays may be of any
-namespace of the array API. `value`, `slope` = d value / dz and `curvature` = d slope / dz are taken row by row and,
-unless the outputs are coupled, output by output. Coupled outputs have one value a row, (n, 1), and the curvature of
-output k alone; `product` gives the whole row matrix times a vector.
+z is (n, K). t is (n, K); or (n, 1) class indices where the outputs are coupled (softmax); or wider than z where a row
+has more than a target (an offset, numbers of successes and failures). Arrays may be of any namespace of the array API.
+`value`, `slope` = d value / dz and `curvature` = d slope / dz are computed row by row and, unless the outputs are
+coupled, output by output. Coupled outputs have one value per row, (n, 1), and the curvature of output k alone;
+`product` gives the whole row matrix times a vector.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Loss(ABC):
     """Whether targets that are 0 and 1 are two classes, which a plane may separate."""
 
     def native_rows(self, t: AnyArray, weight: AnyArray) -> tuple[Any, Any, float] | None:
-        """Return targets and weights as the native kernel reads them, and what its sum of values then lacks.
+        """Return targets and weights for the native kernel, and the constant to add to its sum of values.
 
         None where there is no kernel.
         """

@@ -1,4 +1,4 @@
-"""Families of distributions: how the spread of t depends on its mean m, and what a row costs as a function of m.
+"""Families of distributions: the variance of t, and the cost of a row, as functions of the mean m.
 
     Tweedie(p)  variance m^p:     gaussian 0,  poisson 1,  gamma 2,  inverse gaussian 3
                 cost m^(2-p) / (2-p) - t m^(1-p) / (1-p), a logarithm where the exponent is zero
@@ -27,7 +27,7 @@ from adaline.losses.wright import log_wright
 from adaline.twofold import Twofold, exact
 
 OF_POWERS: dict[float, str] = {0: "gaussian", 1: "poisson", 2: "gamma", 3: "inverse_gaussian"}
-LARGE = 16.0  # shape from which on Gamma and psi are taken from their series, in terms 1 / (c x^a), pairs (a, c)
+LARGE_SHAPE = 16.0  # shape from which Gamma and psi are series of 1 / (c x^a), pairs (a, c); half of it loses digits
 GAMMA = ((1, 12.0), (3, -360.0), (5, 1260.0), (7, -1680.0), (9, 1188.0), (11, -360360 / 691))
 PSI = ((2, -12.0), (4, 120.0), (6, -252.0), (8, 240.0), (10, -132.0), (12, 32760 / 691))  # after ln x - 1 / (2 x)
 PSI_SLOPE = tuple((a + 1, -c / a) for a, c in PSI)
@@ -88,7 +88,7 @@ class Family(ABC):
         return saturated - deviance / 2
 
     def good(self, t: Array) -> tuple[Any, str]:
-        """Return which targets are possible, (n, K), and what is, in words."""
+        """Return which targets are possible, (n, K), and a description of the possible ones."""
         return t >= 0, "takes counts, zero or more"
 
     def observed(self, t: Array) -> AnyArray:
@@ -353,9 +353,9 @@ class NegativeBinomial(Family):
         return np.asarray((t + self.shape) * np.log1p(t / self.shape) - scipy.special.xlogy(t, t))
 
     def saturated(self, t: Array, weight: Array) -> Array:
-        """A poisson's, and what the shape adds; for a large one by Stirling's series, without k ln k in it."""
+        """That of a Poisson family plus a term of the shape; of a large one by Stirling's series, without k ln k."""
         k = self.shape
-        if k < LARGE:
+        if k < LARGE_SHAPE:
             more = scipy.special.gammaln(t + k) - scipy.special.gammaln(k) + k * np.log(k) - (t + k) * np.log(t + k) + t
         else:
             more = _stirling(t + k) - _stirling(k) - 0.5 * np.log1p(t / k)
@@ -369,7 +369,7 @@ class NegativeBinomial(Family):
         """
         k, u = self.shape, (t - mean) / (mean + self.shape)
         n = t + k
-        if k < LARGE:
+        if k < LARGE_SHAPE:
             first = scipy.special.digamma(n) - scipy.special.digamma(k) - np.log1p(mean / k) - u
             return first, scipy.special.polygamma(1, n) - scipy.special.polygamma(1, k) + mean / (
                 k * (mean + k)

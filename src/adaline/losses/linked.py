@@ -175,7 +175,7 @@ class Scoring(Loss):
 
 @dataclass(frozen=True)
 class Working(Loss):
-    """Least squares to the outputs that the targets ask for, each weighted by its information: a start for scoring.
+    """Least squares to the outputs that give the targets, weighted by their information: a start for scoring.
 
     Examples
     --------

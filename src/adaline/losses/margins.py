@@ -57,7 +57,7 @@ class PerceptronCriterion(Loss):
 
 @dataclass(frozen=True)
 class SquaredHinge(Loss):
-    """value max(0, 1 - t z)^2 / 2: rows beyond the margin 1 cost nothing.
+    """value max(0, 1 - t z)^2 / 2: rows beyond the margin 1 have no loss.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """A loss with an offset: a known part of each output, z = w'x + w0 + offset, the last column of a row's targets.
 
-Several outputs have one in common, or one each.
+Several outputs share one offset, or have one each.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import numpy as np
 from adaline.arrays import AnyArray, Array, is_device
 from adaline.losses.base import Likelihood, Loss
 
-FAR = 300.0  # offset whose exp and its squares are numbers
+# largest offset of the native kernel: exp of it, and its squares, are finite; doubling it overflows
+MOST_KERNEL_OFFSET = 300.0
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,9 @@ class Offset(Likelihood):
 
         None on a device.
         """
-        if self.loss.kernel is None or self.columns > 1 or is_device(t) or np.abs(t[:, -1]).max(initial=0.0) > FAR:
+        if self.loss.kernel is None or self.columns > 1 or is_device(t):
+            return None
+        if np.abs(t[:, -1]).max(initial=0.0) > MOST_KERNEL_OFFSET:
             return None
         weight = np.ones(len(t)) if weight is None else weight
         return self.loss.without_offset(np.ascontiguousarray(t[:, : -self.columns]), t[:, -self.columns :], weight)  # type: ignore[no-any-return]

@@ -30,12 +30,14 @@ from adaline.links import LINKS, ShareLink
 from adaline.losses.base import Loss, refuse_targets
 
 NODES, SHARES = np.polynomial.legendre.leggauss(7)
-NARROW = 0.25  # (a - b) (|a| + a - b) up to which the normal density is integrated over the interval
-FAR = -8.0  # where the normal tail is a continued fraction
-FRACTIONS = 40  # of which so many are taken
-SMALL = 0.1  # exponents below which x / (exp(x) - 1) is differentiated by its series
+# (a - b) (|a| + a - b) up to which the normal density is integrated; doubling it costs the quadrature digits
+NARROW_INTERVAL = 0.25
+FAR_TAIL = -8.0  # where the normal tail becomes a continued fraction; nearer to zero it takes more fractions
+TAIL_FRACTIONS = 40  # fractions of it; doubling it takes twice as long, for digits that float64 does not hold
+# exponents below which x / (exp(x) - 1) is differentiated by its series; larger, the series is too short
+SMALL_EXPONENT = 0.1
 SERIES = (-1 / 2, 1 / 6, 0.0, -1 / 180, 0.0, 1 / 5040, 0.0, -1 / 151200, 0.0, 1 / 4790016)
-LARGEST = 700.0  # exponents that do not overflow
+LARGEST_EXPONENT = 700.0  # exponents up to which exp does not overflow
 
 
 class IntervalTerms(NamedTuple):
@@ -106,7 +108,7 @@ class ProbitIntervals(CumulativeLink):
         width, turned = widths[t], a + b > 0
         top, bottom = np.where(turned, -b, a), np.where(turned, -a, b)
         value, at_top, at_bottom, room_above, room_below = (np.empty_like(a) for _ in range(5))
-        narrow = width * (np.abs(top) + width) <= NARROW
+        narrow = width * (np.abs(top) + width) <= NARROW_INTERVAL
         tail = ~narrow & (top <= 0)
         for kind, rows in ((_narrow, narrow), (_tail, tail), (_around_zero, ~(narrow | tail))):
             if rows.any():
@@ -133,11 +135,12 @@ class CloglogIntervals(CumulativeLink):
             low, m = np.exp(b), (1.0 / np.expm1(widths))[t]
             d = np.exp(a) * -np.expm1(-widths)[t]
             log_d = a + _log_less(widths)[t]  # far down the line d underflows
-            log_p = np.where(d < SMALL, log_d + np.log(scipy.special.exprel(-np.minimum(d, SMALL))), _log_less(d))
-            q = np.where(d < LARGEST, 1.0 / scipy.special.exprel(np.minimum(d, LARGEST)), 0.0)
+            log_small = log_d + np.log(scipy.special.exprel(-np.minimum(d, SMALL_EXPONENT)))
+            log_p = np.where(d < SMALL_EXPONENT, log_small, _log_less(d))
+            q = np.where(d < LARGEST_EXPONENT, 1.0 / scipy.special.exprel(np.minimum(d, LARGEST_EXPONENT)), 0.0)
             slope = _ratio_slope(d)
             upper, lower = -(1.0 + m) * q, m * q + low
-            at_upper = -(1.0 + m) * np.where(d < LARGEST, slope * d, 0.0)
+            at_upper = -(1.0 + m) * np.where(d < LARGEST_EXPONENT, slope * d, 0.0)
             at_lower = low * (1.0 + slope)
             across = -(1.0 + m) * (m * q - slope * low)
         lower, at_lower, across = (np.where(ends, 0.0, part) for part in (lower, at_lower, across))
@@ -271,7 +274,7 @@ def _tail(a: Array, b: Array, width: Array) -> tuple[Array, ...]:
     """Return the same for a <= 0: by R(x) = g(x) / g'(x), whose derivative is 1 + x R(x), and E = g'(b) / g'(a)."""
     ends = np.isneginf(b)
     near, slope = _mills(a)
-    beyond, beyond_slope = _mills(np.where(ends, FAR, b))
+    beyond, beyond_slope = _mills(np.where(ends, FAR_TAIL, b))
     wide = np.where(ends, 0.0, width)
     fallen = np.where(ends, 0.0, np.exp(np.where(ends, 0.0, width * (a + b) / 2)))
     total = near - beyond * fallen
@@ -293,11 +296,11 @@ def _mills(x: Array) -> tuple[Array, Array]:
     """Return R(x) = g(x) / g'(x) of the normal distribution and its derivative 1 + x R(x), for x <= 0."""
     ratio = np.sqrt(np.pi / 2) * scipy.special.erfcx(-x / np.sqrt(2))
     slope = 1.0 + x * ratio
-    far = x < FAR
+    far = x < FAR_TAIL
     if far.any():  # 1/R = y + 1/(y + 2/(y + 3/(y + ...))), y = -x
         y = -x[far]
         left = y
-        for k in range(FRACTIONS, 1, -1):
+        for k in range(TAIL_FRACTIONS, 1, -1):
             left = y + k / left
         ratio[far] = 1.0 / (y + 1.0 / left)
         slope[far] = ratio[far] / left
@@ -312,8 +315,8 @@ def _log_less(x: Array) -> Array:
 
 def _ratio_slope(d: Array) -> Array:
     """Return the derivative of d / (exp(d) - 1), for d >= 0."""
-    small = d < SMALL
+    small = d < SMALL_EXPONENT
     series = np.polynomial.polynomial.polyval(np.where(small, d, 0.0), SERIES)
-    x = np.clip(d, SMALL, LARGEST)
+    x = np.clip(d, SMALL_EXPONENT, LARGEST_EXPONENT)
     q = 1.0 / np.expm1(x)
-    return np.where(small, series, np.where(d < LARGEST, q * (1.0 - x * (1.0 + q)), 0.0))
+    return np.where(small, series, np.where(d < LARGEST_EXPONENT, q * (1.0 - x * (1.0 + q)), 0.0))

@@ -16,10 +16,14 @@ from numpy.polynomial import Chebyshev
 from adaline.arrays import Array
 
 WIDE, HIGH = 2.0, 400.0  # standard deviation and place of the largest term from which on the sum is an integral
-BEYOND = 12.0  # standard deviations from the largest term: exp(-72) of it
+# standard deviations from the largest term up to which terms are summed, to exp(-72) of it; doubling it sums twice as
+# many
+MOST_DEVIATIONS = 12.0
 DEGREES = (24, 32, 48, 64, 96, 128)
-ACCURACY = 2.0**-46  # of the last coefficients of a polynomial, beside the largest
-CHUNK = 2**10  # values of x at a time
+# size of the last coefficients of a polynomial, relative to the largest, at which it is accepted; 10x larger loses a
+# digit
+POLYNOMIAL_ACCURACY = 2.0**-46
+CHUNK_VALUES = 2**10  # values of x at a time; doubling it takes twice the memory
 
 
 def log_wright(a: float, log_x: Array) -> Array:
@@ -37,9 +41,9 @@ def log_wright(a: float, log_x: Array) -> Array:
         if len(each) < 4 * degree or not low < high:
             break
         fitted = Chebyshev.interpolate(lambda s: _log_sums(a, s), degree, domain=[low, high])
-        if np.abs(fitted.coef[-4:]).max() <= ACCURACY * np.abs(fitted.coef).max():
+        if np.abs(fitted.coef[-4:]).max() <= POLYNOMIAL_ACCURACY * np.abs(fitted.coef).max():
             return np.asarray(fitted(each).reshape(np.shape(log_x)))
-    parts = [_log_sums(a, each[i : i + CHUNK]) for i in range(0, len(each), CHUNK)]
+    parts = [_log_sums(a, each[i : i + CHUNK_VALUES]) for i in range(0, len(each), CHUNK_VALUES)]
     return np.concatenate([*parts, np.empty(0)]).reshape(np.shape(log_x))
 
 
@@ -47,13 +51,13 @@ def _log_sums(a: float, s: Array) -> Array:
     """Return ln W for ln x = s, (n,); NaN where the largest term is beyond all numbers."""
     top = np.exp((s - a * np.log(a)) / (1 + a))
     sigma = np.sqrt(top / (1 + a))
-    wide = ~((sigma <= WIDE) | (top <= HIGH) | (top <= 2 * BEYOND * np.where(top < np.inf, sigma, 0.0)))
+    wide = ~((sigma <= WIDE) | (top <= HIGH) | (top <= 2 * MOST_DEVIATIONS * np.where(top < np.inf, sigma, 0.0)))
     out = np.empty(len(s))
-    places = np.arange(-2 * BEYOND, 2 * BEYOND + 1) / 2
+    places = np.arange(-2 * MOST_DEVIATIONS, 2 * MOST_DEVIATIONS + 1) / 2
     out[wide] = _log_sum(a, s[wide], top[wide, None] + sigma[wide, None] * places) + np.log(sigma[wide] / 2)
     top, sigma = top[~wide], sigma[~wide]
-    first = np.maximum(np.floor(top - BEYOND * sigma) - 20.0, 1.0)
-    count = 2 * BEYOND * sigma.max(initial=0.0) + 100
+    first = np.maximum(np.floor(top - MOST_DEVIATIONS * sigma) - 20.0, 1.0)
+    count = 2 * MOST_DEVIATIONS * sigma.max(initial=0.0) + 100
     out[~wide] = _log_sum(a, s[~wide], first[:, None] + np.arange(np.ceil(count)))
     return out
 

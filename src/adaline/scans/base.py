@@ -138,7 +138,7 @@ class Scan(ABC):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the rule was begun with beside its rate and first weights, and keeps to its end."""
+        """The settings of the rule other than its rate and first weights; they do not change."""
         return {"fit_intercept": self.intercept}
 
     @abstractmethod
@@ -269,7 +269,7 @@ class Scan(ABC):
         return State(int(self.numbers[STATUS]))
 
     def ended(self) -> bool:
-        """Whether the scan has ended, so that later rows change nothing."""
+        """Whether the scan has ended: it ignores later rows."""
         return bool(self.numbers[STATUS] != RUNNING)
 
     @property
@@ -415,7 +415,7 @@ class Scan(ABC):
 
 
 def aligned_zeros(shape: tuple[int, ...]) -> Array:
-    """Return zeros that begin with a line of the cache, so that what is as long as a part of one lies in one."""
+    """Return zeros that begin on a cache line, so that shorter parts of equal length do not cross one."""
     size = math.prod(shape)
     room = np.zeros(size + CACHE_LINE)
     first = -room.ctypes.data // room.itemsize % CACHE_LINE
@@ -423,7 +423,7 @@ def aligned_zeros(shape: tuple[int, ...]) -> Array:
 
 
 def aligned_copy(array: Array) -> Array:
-    """Return a copy that begins with a line of the cache."""
+    """Return a copy that begins on a cache line."""
     out = aligned_zeros(array.shape)
     out[:] = array
     return out

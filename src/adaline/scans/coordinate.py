@@ -1,4 +1,4 @@
-"""Steps of a size of their own for every coordinate, in the units of that coordinate: what sparse rows ask for.
+"""Steps with a size of their own for every coordinate, in the units of that coordinate, for sparse rows.
 
     s_j = max |x_j| so far,   x' = x / s,   z_k = w_k.x,   g_k = the derivative of the loss of the row by z_k
     G_jk += weight g_k^2 x'_j^2,   N += weight,   Q += weight x'.x',   m = sqrt(N / Q)
@@ -257,7 +257,7 @@ class CoordinateRule(Scan):
             self.root[0, at, self._last] = n
 
     def _slopes(self, z: Array, t: Array) -> tuple[Array, RowOutcome]:
-        """Return the derivative of the loss by each output, (K,), and what the row shows."""
+        """Return the derivative of the loss by each output, (K,), and the outcome of the row."""
         if self.loss == "softmax":
             p = np.exp(z - z.max())
             i = int(t[0])

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from adaline.errors import AdalineError
 
-EXACT = 50  # products of floats in the time of one of integers; doubled: proofs are given up after half the time
+# time of a product of integers, in products of floats; doubling it gives proofs up after half the time
+INTEGER_COST = 50
 
 
 class Undecided(AdalineError):
@@ -21,7 +22,7 @@ class Budget:
     left: float = math.inf
 
     def spend(self, work: float) -> None:
-        """Subtract some work; raise Undecided where nothing is left."""
+        """Subtract some work; raise Undecided if none is left."""
         self.left -= work
         if self.left < 0:
             raise Undecided(

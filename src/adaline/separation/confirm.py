@@ -13,16 +13,19 @@ from numpy.typing import NDArray
 from scipy import linalg, special
 
 from adaline.arrays import Array
-from adaline.separation.budget import EXACT
+from adaline.separation.budget import INTEGER_COST
 from adaline.separation.contests import Contests
-from adaline.separation.decision import MOST_EXACT, Decision, Overlap
+from adaline.separation.decision import MOST_EXACT_ROWS, Decision, Overlap
 from adaline.separation.exact import Whole, objects, pivots, primes, rounded, solve_integers, whole
 
-MOST_CONFIRMED = 2**20  # rows x coordinates of a guess that is confirmed; doubled: two seconds, and 200 MB of integers
-STEPS = 6  # of Newton's method, by which growing weights are distinguished from converging ones; doubled: surer guesses
-LEVEL = 0.01  # gain of a step up to which a contest counts as converging, where growing ones gain about one
-INDEPENDENT = 1e-9  # length of a row beside others, relative to the longest, from which it is independent of them
-SHARE = 40  # bits of guesses; doubled: longer integers, and closer guesses
+# rows x coordinates up to which a guess is confirmed; doubling it takes two seconds and 200 MB of integers
+MOST_CONFIRMED_NUMBERS = 2**20
+NEWTON_STEPS = 6  # steps that tell growing weights from converging ones; doubling it makes guesses surer and slower
+# gain of a step up to which a contest counts as converging, where growing ones gain about one; nearer to 1 misses some
+CONVERGED_GAIN = 0.01
+# length of the rest of a row, relative to the longest, from which it is independent; 10x larger leaves out more rows
+INDEPENDENT_ROW = 1e-9
+GUESS_BITS = 40  # bits of guesses; doubling it makes guesses closer, and integers longer
 
 
 def confirm(contests: Contests, theta: Array) -> Decision | None:
@@ -31,22 +34,22 @@ def confirm(contests: Contests, theta: Array) -> Decision | None:
     None where the guess fails, or the rows are too many.
     """
     rows = contests.source.count_rows()
-    if contests.k != 2 or rows * contests.dimension > MOST_CONFIRMED or contests.dimension > MOST_EXACT:
+    if contests.k != 2 or rows * contests.dimension > MOST_CONFIRMED_NUMBERS or contests.dimension > MOST_EXACT_ROWS:
         return None
-    contests.budget.spend(2.0 * STEPS * rows * contests.dimension**2)
+    contests.budget.spend(2.0 * NEWTON_STEPS * rows * contests.dimension**2)
     every = contests.sweep(whole(theta), rows).lowest
     v = contests.floats(every)
     direction = _growth(v, theta)
     if not np.isfinite(direction).all():
         return None
-    inside = np.abs(v @ direction) < LEVEL
+    inside = np.abs(v @ direction) < CONVERGED_GAIN
     if inside.all() or not inside.any():
         return None
     share = _shares(v[inside], theta)
     basis = _basis(v[inside] * np.sqrt(share)[:, None])
     if not len(basis):
         return None
-    contests.budget.spend(EXACT * float(len(basis)) ** 3)
+    contests.budget.spend(INTEGER_COST * float(len(basis)) ** 3)
     chosen = every.of(np.flatnonzero(inside))
     vectors, power = contests.vectors(chosen)
     found = _orthogonal(vectors[basis], direction)
@@ -56,7 +59,7 @@ def confirm(contests: Contests, theta: Array) -> Decision | None:
     swept = contests.sweep(plane, 1, zeros=True)
     if swept.worst < 0 or set(swept.zeros[:, 0].tolist()) != set(chosen.row.tolist()):
         return None
-    whole_share = objects(int(one) for one in np.rint(share / share.max() * 2.0**SHARE))
+    whole_share = objects(int(one) for one in np.rint(share / share.max() * 2.0**GUESS_BITS))
     scaled = objects(int(one) << int(power.max() - k) for one, k in zip(whole_share, power, strict=True))
     scaled[basis] = 0
     rest = (scaled[:, None] * vectors).sum(axis=0)
@@ -73,7 +76,7 @@ def confirm(contests: Contests, theta: Array) -> Decision | None:
 def _growth(v: Array, theta: Array) -> Array:
     """Return the last of some Newton steps of the logistic loss sum ln(1 + exp(-v . theta))."""
     step = theta
-    for _ in range(STEPS):
+    for _ in range(NEWTON_STEPS):
         step = _newton_step(v, theta)
         theta = theta + step
     return step
@@ -81,7 +84,7 @@ def _growth(v: Array, theta: Array) -> Array:
 
 def _shares(v: Array, theta: Array) -> Array:
     """Return the probabilities (n,) of the wrong class where they balance, sum share v = 0."""
-    for _ in range(STEPS):
+    for _ in range(NEWTON_STEPS):
         theta = theta + _newton_step(v, theta)
     return np.asarray(special.expit(-(v @ theta)))
 
@@ -96,7 +99,7 @@ def _basis(rows: Array) -> NDArray[np.intp]:
     """Return which rows (n, p) span all of them, long ones first."""
     _, r, order = linalg.qr(rows.T, mode="economic", pivoting=True)
     size = np.abs(r.diagonal())
-    return np.asarray(order[: int((size > INDEPENDENT * size[0]).sum())])
+    return np.asarray(order[: int((size > INDEPENDENT_ROW * size[0]).sum())])
 
 
 def _orthogonal(base: Whole, direction: Array) -> tuple[Whole, list[int], int] | None:
@@ -108,7 +111,7 @@ def _orthogonal(base: Whole, direction: Array) -> tuple[Whole, list[int], int] |
         return None
     columns = [order[i] for i in found]
     free = np.setdiff1d(np.arange(base.shape[1]), columns)
-    phi = whole(np.rint(direction[free] / np.abs(direction).max() * 2.0**SHARE))
+    phi = whole(np.rint(direction[free] / np.abs(direction).max() * 2.0**GUESS_BITS))
     solved, det = solve_integers(base[:, columns], -(base[:, free] @ phi)[:, None], p)
     out = np.zeros(base.shape[1], dtype=np.int64).astype(object)
     out[free], out[columns] = phi * det, solved[:, 0]

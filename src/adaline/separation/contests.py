@@ -26,7 +26,7 @@ from adaline.arrays import AnyArray, Array, as_dense, host, on_host
 from adaline.block import Block
 from adaline.separation.budget import Budget
 from adaline.separation.exact import Complement, Whole, signs, whole, whole_rows
-from adaline.separation.survey import UNIT, ContestScores, ExactScaling
+from adaline.separation.survey import ROUNDING, ContestScores, ExactScaling
 from adaline.sources import Source
 
 Index = NDArray[np.int64]
@@ -34,8 +34,8 @@ Mask = NDArray[np.bool_]
 Plane = tuple[tuple[Fraction, ...], ...]
 """Intercept and coefficients of each class but the first."""
 
-EXACT_ROWS = 4096  # rows at a time in integers; doubled: twice the memory
-REDUCED_ROWS = 256  # contests at a time as vectors of integers; doubled: twice the memory
+EXACT_ROWS = 4096  # rows at a time in integers; doubling it doubles their memory
+REDUCED_ROWS = 256  # contests at a time as vectors of integers; doubling it doubles their memory
 TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -128,7 +128,7 @@ class Contests:
         """
         weights = theta.reshape(self.k - 1, self.width)
         score = ContestScores(self.scaling, weights)
-        limit = float(score.limit[0] if self.k == 2 else 2.0 * score.limit.max()) * (1 + 8 * UNIT)
+        limit = float(score.limit[0] if self.k == 2 else 2.0 * score.limit.max()) * (1 + 8 * ROUNDING)
 
         def judge(rows: ClassRows) -> Sweep:
             height = self._heights(rows, score.scores(rows.x), skip)
@@ -164,7 +164,7 @@ class Contests:
         drawn = np.random.default_rng(0).integers(-(2**20), 2**20, len(room.free)).astype(object)
         weights = room.lift(drawn).reshape(self.k - 1, self.width)
         score = ContestScores(self.scaling, weights)
-        limit = score.limit.max() * 2.0 * (1 + 8 * UNIT)
+        limit = score.limit.max() * 2.0 * (1 + 8 * ROUNDING)
 
         def judge(rows: ClassRows) -> None:
             height = self._heights(rows, score.scores(rows.x), None)
@@ -237,8 +237,8 @@ class Contests:
             scores = np.column_stack([np.zeros(len(at)), score.scores(part.x)])
             bounds = np.column_stack([np.zeros(len(at)), score.bound(part.x)])
             height = scores[every, own] - scores[every, rival]
-            bound = (bounds[every, own] + bounds[every, rival]) * (1 + 8 * UNIT)
-            bound += 4 * UNIT * np.abs(height) * (self.k > 2)
+            bound = (bounds[every, own] + bounds[every, rival]) * (1 + 8 * ROUNDING)
+            bound += 4 * ROUNDING * np.abs(height) * (self.k > 2)
             with np.errstate(invalid="ignore"):
                 left = np.flatnonzero(~((np.abs(height) > bound) | (bound == 0)))
             sign = np.sign(np.where(np.isnan(height), 0.0, height)).astype(np.int8)

@@ -21,16 +21,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.separation.budget import EXACT, Undecided
+from adaline.separation.budget import INTEGER_COST, Undecided
 from adaline.separation.contests import ChosenContests, Contests, Mask, Sweep
 from adaline.separation.exact import Complement, Whole, complement, eliminate, rounded, spans, whole
-from adaline.separation.hull import ZERO, SimplexBasis, alternative, nearest
+from adaline.separation.hull import ZERO_LENGTH, SimplexBasis, alternative, nearest
 
-ALL = 2000  # contests up to which all are in the working set; doubled: fewer rounds of larger problems
-MOST_EXACT = 400  # rows of an overlap that integers can handle; doubled: more than 8 times the time
-PATIENCE = 300  # rounds in floats before the exact simplex method takes over; doubled: hard data take longer
-WIDE = 500  # coordinates beyond which the first separating direction is returned; doubled: better margins, more rounds
-IMPROVE = 3  # rounds spent on a larger margin once the contests are won; doubled: larger margins, three rounds more
+ALL_AT_ONCE = 2000  # contests up to which all are in the working set; doubling it takes fewer rounds of larger problems
+MOST_EXACT_ROWS = 400  # rows of an overlap that integers can handle; doubling it takes more than eight times as long
+MOST_FLOAT_ROUNDS = 300  # rounds in floats before the exact simplex method takes over; doubling it slows hard data down
+# coordinates beyond which the first separating direction is returned; doubling it takes more rounds, for larger
+# margins
+MOST_MARGIN_COORDINATES = 500
+# rounds spent on a larger margin once all contests are won; doubling it takes three more, for larger margins
+MARGIN_ROUNDS = 3
 
 
 class Overlap(NamedTuple):
@@ -90,13 +93,13 @@ def _search(contests: Contests, room: Complement, skip: Mask | None, start: Arra
     whole_space = not room.pivots
     theta = room.lift(whole(start[room.free]))
     count = 16 + 4 * contests.dimension // (contests.k * (contests.k - 1))
-    few = contests.source.count_rows() * (contests.k - 1) <= ALL
-    swept = contests.sweep(theta, ALL if few else count, skip)
+    few = contests.source.count_rows() * (contests.k - 1) <= ALL_AT_ONCE
+    swept = contests.sweep(theta, ALL_AT_ONCE if few else count, skip)
     best = _Best(contests, whole_space)
     best.offer(theta, swept)
-    if best.theta is not None and contests.dimension > WIDE:
+    if best.theta is not None and contests.dimension > MOST_MARGIN_COORDINATES:
         return best.theta
-    working = _Working(contests, room, _lowest(swept, ALL if few else 4 * count * contests.k))
+    working = _Working(contests, room, _lowest(swept, ALL_AT_ONCE if few else 4 * count * contests.k))
     rounds = 0
     while True:
         proposed = working.direction()
@@ -108,9 +111,9 @@ def _search(contests: Contests, room: Complement, skip: Mask | None, start: Arra
         best.offer(theta, swept)
         rounds += 1
         new = working.add(swept, 8 * contests.dimension + 100)
-        if best.theta is not None and (rounds >= IMPROVE or new == 0):
+        if best.theta is not None and (rounds >= MARGIN_ROUNDS or new == 0):
             return best.theta
-        working.exact |= new == 0 or rounds >= PATIENCE
+        working.exact |= new == 0 or rounds >= MOST_FLOAT_ROUNDS
 
 
 def _orthogonal_part(start: Array, vectors: Whole) -> Array:
@@ -140,7 +143,7 @@ class _Working:
         if not self.exact:
             self.support, point = nearest(self.floats, self.support, spend=self.contests.budget.spend)
             size = float(np.sqrt((self.floats**2).sum(axis=1).max()))
-            if float(np.linalg.norm(point)) > ZERO * size and (self.floats @ point > 0).all():
+            if float(np.linalg.norm(point)) > ZERO_LENGTH * size and (self.floats @ point > 0).all():
                 return whole(point)
             overlap = self._overlap(np.array(self.support))
             if overlap is not None:
@@ -199,7 +202,8 @@ class _Working:
         """Return contests modulo L in floats; where L is not empty they are computed exactly and scaled."""
         if not self.room.pivots:
             return self.contests.floats(chosen)
-        self.contests.budget.spend(EXACT * float(len(chosen)) * len(self.room.free) * (1 + len(self.room.pivots)))
+        work = float(len(chosen)) * len(self.room.free) * (1 + len(self.room.pivots))
+        self.contests.budget.spend(INTEGER_COST * work)
         u = self.room.reduce(self.contests.vectors(chosen)[0])
         floats = np.array([rounded(row) for row in u]).reshape(u.shape)
         return np.asarray(floats / np.sqrt((floats**2).sum(axis=1, keepdims=True)))
@@ -270,8 +274,8 @@ def _lifting_work(rows: int, columns: int) -> float:
 
 
 def _refuse_many(dimension: int) -> None:
-    if dimension > MOST_EXACT:
+    if dimension > MOST_EXACT_ROWS:
         raise Undecided(
             f"no separating plane was found, and a proof that there is none needs exact arithmetic on {dimension} "
-            f"rows, beyond the limit of {MOST_EXACT}: drop or merge columns"
+            f"rows, beyond the limit of {MOST_EXACT_ROWS}: drop or merge columns"
         )

@@ -28,9 +28,9 @@ from scipy import linalg
 from adaline.arrays import Array
 
 MANTISSA = 53
-NEVER = 1 << 20  # an exponent above all others: that of zero
-LARGEST = 2**25  # primes below this: sums of 4096 products of two residues fit 63 bits
-DIGIT = 24  # bits of the pieces of A
+ZERO_EXPONENT = 1 << 20  # an exponent above all others: that of zero
+PRIMES_BELOW = 2**25  # primes below this: sums of 4096 products of two residues fit into 63 bits; doubling it overflows
+PIECE_BITS = 24  # bits of the pieces of A; doubling it overflows
 
 Whole = NDArray[np.object_]
 """Integers of any size."""
@@ -157,7 +157,7 @@ def complement(rows: Whole, dimension: int) -> Complement:
 
 def primes() -> Iterator[int]:
     """Return primes below 2^25, the largest first: all but finitely many serve any system."""
-    return filter(_is_prime, range(LARGEST - 1, 2, -2))
+    return filter(_is_prime, range(PRIMES_BELOW - 1, 2, -2))
 
 
 @cache
@@ -218,7 +218,7 @@ def _parts(x: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     m = np.ldexp(mantissa, MANTISSA).astype(np.int64)
     zeros = np.frexp((m & -m).astype(np.float64))[1].astype(np.int64) - 1
     m = np.where(m == 0, 0, m >> np.maximum(zeros, 0))
-    return m, np.where(m == 0, NEVER, e.astype(np.int64) - MANTISSA + zeros)
+    return m, np.where(m == 0, ZERO_EXPONENT, e.astype(np.int64) - MANTISSA + zeros)
 
 
 def _times_power(m: NDArray[np.int64], power: NDArray[np.int64]) -> Whole:
@@ -247,15 +247,15 @@ def _pieces(a: Whole) -> list[Small]:
     sign = np.where(a < 0, -1, 1).astype(np.int64)
     size = np.frompyfunc(abs, 1, 1)(a)
     while size.any():
-        out.append((size & (2**DIGIT - 1)).astype(np.int64) * sign)
-        size = size >> DIGIT
+        out.append((size & (2**PIECE_BITS - 1)).astype(np.int64) * sign)
+        size = size >> PIECE_BITS
     return out
 
 
 def _product(pieces: list[Small], digit: Small) -> Any:
     out: Any = 0
     for k, piece in enumerate(pieces):
-        out = out + ((piece @ digit).astype(object) << (DIGIT * k))
+        out = out + ((piece @ digit).astype(object) << (PIECE_BITS * k))
     return out
 
 

@@ -24,14 +24,18 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from adaline.arrays import Array
-from adaline.separation.budget import EXACT
+from adaline.separation.budget import INTEGER_COST
 from adaline.separation.exact import Whole
 
-ENOUGH_MARGIN = 0.9  # margin, relative to the largest, at which a direction is good enough; nearer to 1: more rounds
-ZERO = 1e-14  # length, relative to those of the rows, that is rounding; 10x larger: overlaps are guessed earlier
-UPDATED_FROM = 40  # rows of a support from which its factor is updated instead of computed again
-MOST_CHANGES = 50  # updates of a factor before it is computed again; doubled: faster, with more rounding
-GREEDY_PIVOTS = 4  # pivots by the largest violation, in dimensions, before those by index, which cannot cycle (Bland)
+# margin, relative to the largest, at which a direction is good enough; nearer to 1 takes more rounds
+ENOUGH_MARGIN = 0.9
+ZERO_LENGTH = 1e-14  # length, relative to those of the rows, that is rounding; 10x larger guesses overlaps earlier
+# rows of a support from which its factor is updated, not computed again; doubling it makes mid-sized supports slower
+LEAST_UPDATED_ROWS = 40
+MOST_UPDATES = 50  # updates of a factor before it is computed again; doubling it is faster, with more rounding
+# pivots per dimension by the largest violation, before those by index, which cannot cycle (Bland); doubling it ends
+# cycles later
+GREEDY_PIVOTS = 4
 
 
 def nearest(
@@ -55,7 +59,7 @@ def nearest(
     for _ in range(100 * rows.shape[1] + 1000):
         length = float(point @ point)
         spend(rows.size + 4.0 * len(plane.support) * rows.shape[1])
-        if length <= (ZERO * size) ** 2:
+        if length <= (ZERO_LENGTH * size) ** 2:
             break
         heights = rows @ point
         lowest = int(heights.argmin())
@@ -103,7 +107,7 @@ class _Plane:
         """Add a row to the support."""
         self.support.append(row)
         s, p = len(self.support), self.rows.shape[1]
-        if self.changes >= MOST_CHANGES or not UPDATED_FROM < s <= p:
+        if self.changes >= MOST_UPDATES or not LEAST_UPDATED_ROWS < s <= p:
             self._factor()
             return
         away = self.rows[row] - self.rows[self.support[0]]
@@ -115,7 +119,7 @@ class _Plane:
         """Remove some rows from the support, by their indices in it."""
         kept = np.delete(np.arange(len(self.support)), indices)
         self.support = [self.support[i] for i in kept]
-        if len(indices) > 1 or indices[0] == 0 or not UPDATED_FROM < len(kept) < self.rows.shape[1]:
+        if len(indices) > 1 or indices[0] == 0 or not LEAST_UPDATED_ROWS < len(kept) < self.rows.shape[1]:
             self._factor()
             return
         downdate: Any = linalg.qr_delete
@@ -133,7 +137,7 @@ class _Plane:
             return np.ones(1), corner
         along = self.q.T @ corner
         diagonal = np.abs(np.diagonal(self.r))
-        if len(self.support) - 1 > len(corner) or diagonal.min() <= ZERO * diagonal.max():
+        if len(self.support) - 1 > len(corner) or diagonal.min() <= ZERO_LENGTH * diagonal.max():
             share = np.linalg.lstsq((self.rows[self.support[1:]] - corner).T, -corner, rcond=None)[0]
         else:
             share = np.linalg.solve(self.r, -along)
@@ -177,7 +181,7 @@ class SimplexBasis:
     @property
     def work(self) -> float:
         """The work of taking a row, in products of floats; that of long integers grows with their length."""
-        return EXACT * len(self.rows) ** 2 * math.pow(1.0 + self.det.bit_length() / 64, 1.6)
+        return INTEGER_COST * len(self.rows) ** 2 * math.pow(1.0 + self.det.bit_length() / 64, 1.6)
 
     @property
     def weights(self) -> Whole:

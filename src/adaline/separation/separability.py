@@ -28,9 +28,10 @@ from adaline.separation.survey import Survey
 from adaline.separation.verdict import Combination, ManyClasses, Separability
 from adaline.sources import Source
 
-MOST_DECIDED_CLASSES = 50
-MOST_COORDINATES = 200  # (K - 1)(D + 1), of the joint question
-MOST_CONTESTS = 2_000_000  # (K - 1) N, of the joint question
+MOST_DECIDED_CLASSES = 50  # classes; doubling it asks four times as many questions of pairs
+# (K - 1)(D + 1) of the joint question; doubling it takes eight times as long, as exact arithmetic is cubic
+MOST_COORDINATES = 200
+MOST_CONTESTS = 2_000_000  # (K - 1) N of the joint question; doubling it takes twice as long
 
 
 def separability(X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Separability | ManyClasses:

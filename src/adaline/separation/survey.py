@@ -25,12 +25,14 @@ from adaline.sources import Source
 from adaline.sums import ClassMoments
 from adaline.sums.columns import times_power
 
-MOST_COLUMNS = 1024  # up to which the start is least squares; doubled: 4 times the memory of the second moments
-STEPS = 500  # of L-BFGS for a start; doubled: twice the time where rows are not separable
-UNIT = 2.0**-53
-FLOOR = 2.0**-700  # bound on what underflow removes from a product
-EXTREME = 300  # powers of two beyond which the columns themselves are scaled, not the weights
-FAR = 16.0  # mean of a column, in spreads, from which it is shifted; doubled: integers are one bit longer
+# columns up to which the start is least squares; doubling it takes four times the memory for second moments
+MOST_LEAST_SQUARES_COLUMNS = 1024
+START_STEPS = 500  # L-BFGS steps for a start; doubling it takes twice as long where rows are not separable
+ROUNDING = 2.0**-53  # rounding error of a float, relative to it
+UNDERFLOW = 2.0**-700  # bound on what underflow removes from a product
+EXTREME_EXPONENT = 300  # powers of two beyond which the columns are scaled, not the weights; much larger ones overflow
+# mean of a column, in spreads, from which the column is shifted; doubling it makes integers one bit longer
+FAR_MEAN = 16.0
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Survey:
 
     def with_moments(self) -> Survey:
         """Return the survey with the moments of the classes, where columns are not too many; a pass."""
-        few = not self.source.sparse and self.source.shape.features <= MOST_COLUMNS
+        few = not self.source.sparse and self.source.shape.features <= MOST_LEAST_SQUARES_COLUMNS
         return replace(self, moments=self.source.sum(ClassMoments, classes=len(self.rows))) if few else self
 
     @classmethod
@@ -135,7 +137,7 @@ class Survey:
                 raise StopIteration
 
         scipy.optimize.minimize(
-            loss, 0 * start, method="L-BFGS-B", jac=True, callback=separates, options={"maxiter": STEPS}
+            loss, 0 * start, method="L-BFGS-B", jac=True, callback=separates, options={"maxiter": START_STEPS}
         )
         return best
 
@@ -166,7 +168,7 @@ class ExactScaling:
         low, high, mean, spread = (values[columns] for values in (low, high, mean, spread))
         spread = np.where((spread > 0) & np.isfinite(spread), spread, high / 2 - low / 2)
         exponent = np.frexp(spread)[1].astype(np.int64)
-        far = (np.abs(mean) > FAR * spread) & (not sparse)
+        far = (np.abs(mean) > FAR_MEAN * spread) & (not sparse)
         with np.errstate(over="ignore", invalid="ignore"):
             even = times_power(np.rint(times_power(mean, -exponent)), exponent)  # few digits: x - shift is often exact
             shift = np.where(far, np.where(np.isfinite(even), even, mean), 0.0)
@@ -215,7 +217,7 @@ class ContestScores:
         floats = rounded(theta)
         self.constant = floats[:, 0]
         self.present = theta != 0
-        self.scaled = bool((np.abs(scaling.exponent) > EXTREME).any())
+        self.scaled = bool((np.abs(scaling.exponent) > EXTREME_EXPONENT).any())
         self.shifted = bool(scaling.shift.any())
         self.w = floats[:, 1:] if self.scaled else np.ldexp(floats[:, 1:], -scaling.exponent)
         self.direct = not (self.scaled or self.shifted)
@@ -224,10 +226,10 @@ class ContestScores:
             self.every = np.zeros((len(theta), scaling.features))
             self.every[:, scaling.columns] = self.w
         reach = times_power(scaling.reach, -scaling.exponent) if self.scaled else scaling.reach
-        self.share = (self.w.shape[1] + 8) * UNIT
+        self.share = (self.w.shape[1] + 8) * ROUNDING
         with np.errstate(invalid="ignore", over="ignore"):
             self.limit = (np.abs(self.constant) + np.abs(self.w) @ reach) * self.share * (1 + self.share)
-        self.limit = np.where(self.present.any(axis=1), self.limit + FLOOR * self.w.shape[1], 0.0)
+        self.limit = np.where(self.present.any(axis=1), self.limit + UNDERFLOW * self.w.shape[1], 0.0)
 
     def scores(self, x: AnyArray) -> Array:
         """Return the scores in floats, (n, m), of rows with all columns."""
@@ -242,7 +244,7 @@ class ContestScores:
         with np.errstate(invalid="ignore", over="ignore"):
             size = c @ np.abs(self.w).T + np.abs(self.constant)
             terms = (c != 0).astype(np.float64) @ self.present[:, 1:].T.astype(np.float64) + self.present[:, 0]
-            return np.asarray(size * (self.share * (1 + self.share)) + FLOOR * terms)
+            return np.asarray(size * (self.share * (1 + self.share)) + UNDERFLOW * terms)
 
     def _columns(self, x: AnyArray) -> Array:
         part = self.scaling.used(x)

@@ -21,7 +21,7 @@ from adaline.block import MAX_BLOCK_ROWS, Block, Shape, UnitsApart
 from adaline.sources.array import SparseSource
 from adaline.sources.base import InMemory, KnownTargets, Reader, Source
 from adaline.sources.threads import run_blocks
-from adaline.sums.sample import WIDE
+from adaline.sums.sample import LEAST_SPARSE_COLUMNS
 
 HELD = 2**30  # bytes of rows at most
 STRETCH = 2**26  # bytes of memory that arrays of rows lie in one after the other while they are read
@@ -160,7 +160,7 @@ def hold_rows(source: Source) -> CompactRows | None:
 
     Rows that lie in memory already are left as they are where most columns have entries.
     """
-    if not source.sparse or source.shape.features < WIDE or source.parts is not None:
+    if not source.sparse or source.shape.features < LEAST_SPARSE_COLUMNS or source.parts is not None:
         return None
     if isinstance(source, InMemory) and not (isinstance(source, SparseSource) and _mostly_empty(source.x)):
         return None

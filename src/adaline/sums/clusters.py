@@ -21,7 +21,7 @@ from adaline.arrays import AnyArray, Array, ThetaLike, as_dense, host, is_sparse
 from adaline.block import Block, Columns, Shape
 from adaline.kernels import fused_kernels, native
 from adaline.sums.base import Sum, Totals
-from adaline.sums.moments import PIECE
+from adaline.sums.moments import PIECE_NUMBERS
 from adaline.sums.objective import View, dense_in_view, row_weights, weights_on_device
 
 
@@ -71,7 +71,7 @@ class Clusters(Totals):
             if found is not None:
                 self.sums += found[0]
                 return
-        for piece in block.pieces(PIECE):
+        for piece in block.pieces(PIECE_NUMBERS):
             self.sums += clusters_reference(piece, centres)
 
 

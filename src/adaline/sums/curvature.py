@@ -21,7 +21,7 @@ from adaline.block import Block, Shape, UnitsApart
 from adaline.kernels import native
 from adaline.row_hashes import row_uniforms, row_uniforms_beside
 from adaline.sums.base import Totals
-from adaline.sums.moments import PIECE
+from adaline.sums.moments import PIECE_NUMBERS
 from adaline.sums.objective import (
     Point,
     View,
@@ -33,7 +33,9 @@ from adaline.sums.objective import (
     second_moments,
 )
 
-ROUNDING = 2.0**-40  # share of a sum of squares about zero that those about an offset are above, whatever rounding says
+# least ratio of a sum of squares about an offset to that about zero; 10x larger overstates curvature of columns far
+# from zero
+LEAST_SHARE = 2.0**-40
 
 
 class CurvatureDiagonal(Totals):
@@ -55,7 +57,7 @@ class CurvatureDiagonal(Totals):
         if is_sparse(block.x) or isinstance(block.x, UnitsApart):
             self.sums += _sparse(block, point)
             return
-        for piece in block.pieces(PIECE):
+        for piece in block.pieces(PIECE_NUMBERS):
             rows = rows_in_view(piece, point.view)
             xp = namespace(rows)
             z = xp.matmul(rows, to_device_of(rows, point.theta.T.copy()))
@@ -80,7 +82,7 @@ def _sparse(block: Block, point: Point) -> Array:
     out = gather(replace(block, x=squares), curvature, View(scale**2, none))
     if offset.any():
         bent = (curvature >= 0).all(axis=0)[:, None]  # not by a loss that is not convex
-        least = np.where(bent, ROUNDING * out[:, 1:], -np.inf)
+        least = np.where(bent, LEAST_SHARE * out[:, 1:], -np.inf)
         out[:, 1:] += offset * (2 * gather(block, curvature, View(scale, none))[:, 1:] + offset * out[:, :1])
         np.maximum(out[:, 1:], least, out=out[:, 1:])
     return out

@@ -17,7 +17,7 @@ from adaline.arrays import Array, ThetaLike, host, namespace, to_device_of
 from adaline.block import Block, Shape
 from adaline.sums.base import Totals
 from adaline.sums.columns import weighted_columns
-from adaline.sums.moments import PIECE
+from adaline.sums.moments import PIECE_NUMBERS
 
 
 class Ridges(NamedTuple):
@@ -50,7 +50,7 @@ class LeaveOneOut(Totals):
 
     def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at the fits theta."""
-        for piece in block.pieces(PIECE):
+        for piece in block.pieces(PIECE_NUMBERS):
             self.sums += leave_one_out_reference(piece, theta)
 
 

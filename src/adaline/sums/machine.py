@@ -13,7 +13,7 @@ from adaline.arrays import AnyArray, Array, ThetaLike, as_dense, host
 from adaline.block import Block, Shape
 from adaline.losses import Loss
 from adaline.sums.base import Totals
-from adaline.sums.moments import PIECE
+from adaline.sums.moments import PIECE_NUMBERS
 
 
 class DifferentiableMachine(Protocol):
@@ -63,7 +63,7 @@ class MachineObjective(Totals):
     def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at a MachinePoint."""
         point: MachinePoint = theta
-        for piece in block.heavy().pieces(PIECE):
+        for piece in block.heavy().pieces(PIECE_NUMBERS):
             x, t = dense(piece.x), host(piece.t)
             weight = 1.0 if piece.weight is None else host(piece.weight)[:, None]
             y = point.machine.value(point.weights, x)

@@ -24,8 +24,8 @@ from adaline.sums.base import Totals
 from adaline.sums.moments import batched_product
 from adaline.sums.objective import View, dense_in_view, row_weights, weights_on_device
 
-PIECE = 2**22  # numbers of a block that are copied at a time
-DEVICE_PIECE = 2**27  # of one on a device
+PIECE_NUMBERS = 2**22  # numbers of a block that are copied at a time; doubling it doubles the memory of a thread
+DEVICE_PIECE_NUMBERS = 2**27  # the same on a device; doubling it takes another gigabyte there
 
 
 class Components(NamedTuple):
@@ -89,7 +89,7 @@ class MixtureMoments(Totals):
             if found is not None:
                 self.sums += found
                 return
-        for piece in block.pieces(DEVICE_PIECE if is_device(block.x) else PIECE):
+        for piece in block.pieces(DEVICE_PIECE_NUMBERS if is_device(block.x) else PIECE_NUMBERS):
             self.sums += mixture_reference(piece, at, self.whole)
 
 

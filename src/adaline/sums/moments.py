@@ -37,21 +37,25 @@ from adaline.sums.columns import exponents, largest_magnitudes, pilot, sparse_ex
 
 CENTRED, RAW = (float(mode) for mode in numbers_of("MomentMode", ("centred", "raw")).values())
 ROUNDING = 2.0**-53
-SUM_UNITS = 8  # typical rounding of a larger block's sum of squares; doubled: more columns count as dependent
+# typical rounding of a larger block's sum of squares, in units; doubling it treats more columns as dependent
+SUM_UNITS = 8
 SUM_ROUNDING = SUM_UNITS * ROUNDING
-ENTRY_UNITS = 16  # units of rounding of a product, weights and centring included, at most
-PANEL_ROWS = 96  # of the native kernel
-LARGEST_BLOCK = 2**16  # rows of a block in memory, at most
-MOST_UNITS = PANEL_ROWS + LARGEST_BLOCK // PANEL_ROWS + ENTRY_UNITS  # of its sums, whatever the signs
+# largest rounding of a product, weights and centring included, in units; doubling it widens bounds a little
+ENTRY_UNITS = 16
+PANEL_ROWS = 96  # rows of a panel of the native kernel, whose rounding it bounds: both change together
+MOST_BLOCK_ROWS = 2**16  # largest number of rows of a block in memory; doubling it widens bounds
+MOST_UNITS = PANEL_ROWS + MOST_BLOCK_ROWS // PANEL_ROWS + ENTRY_UNITS  # of its sums, whatever the signs
 OUTWARDS = 1 + 2.0**-20  # factor that covers the rounding of the bounds themselves
 FEW_PRODUCTS = 2**13  # rows x columns^2 up to which a block is summed in double-double, as in native/moments.hpp
-PIECE = 2**26  # numbers copied at a time where rows must be shifted, scaled or weighted
-ORDINARY = 300  # exponent up to which a column is scaled by one factor, beyond by two, as one would overflow
+# numbers copied at a time where rows are shifted, scaled or weighted; doubling it doubles that memory, half a gigabyte
+PIECE_NUMBERS = 2**26
+# exponent up to which a column is scaled by one factor, beyond by two; much larger, one factor overflows
+ORDINARY_EXPONENT = 300
 BATCH_ROWS, BATCH_COLUMNS = 2**12, 32  # rows to one matrix product on a device, and rows a column at least
 
 
 class Moments(Sum):
-    """Weighted first and second moments of [x t], in one flat buffer, which is stored, sent and merged as it is.
+    """Weighted first and second moments of [x t], in one flat buffer that is stored, sent and merged as a whole.
 
     buffer : rows, weight, mode, then first_hi, first_lo, exponent and noise (q each), then S (q, q); q = D + K.
     """
@@ -121,7 +125,7 @@ class Moments(Sum):
 
     @property
     def excess(self) -> float:
-        """What rounding can do at most over `noise`: nothing more where all blocks had few products.
+        """The largest ratio of the rounding error to `noise`: 1 if all blocks had few products.
 
         A larger block adds up to `PANEL_ROWS` rows one after the other, and then its panels.
         """
@@ -340,8 +344,8 @@ def fill_reference(moments: Moments, block: Block) -> None:
         if block.weight is None and mild:
             shift, exponent = np.zeros((2, moments.columns))
             product = plain_product(block)
-        elif block.rows * moments.columns > 2 * PIECE:
-            for piece in block.pieces(PIECE):
+        elif block.rows * moments.columns > 2 * PIECE_NUMBERS:
+            for piece in block.pieces(PIECE_NUMBERS):
                 moments.add(piece)
             return
         else:
@@ -418,7 +422,7 @@ def fill_fused(moments: Moments, block: Block) -> bool:
     if weight == 0:
         return False
     shift, exponent, _ = pilot(block, moments.centred)
-    if np.abs(exponent).max(initial=0.0) > ORDINARY:
+    if np.abs(exponent).max(initial=0.0) > ORDINARY_EXPONENT:
         return False
     product = fused.moments(block.x, t, own, block.chosen, shift, np.exp2(-exponent))
     if not np.isfinite(product).all():

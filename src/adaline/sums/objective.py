@@ -38,11 +38,13 @@ from adaline.forms import Finite, Positive
 from adaline.kernels import call_native, fused_kernels, native
 from adaline.losses import Loss
 from adaline.sums.base import Totals
-from adaline.sums.moments import PIECE, batched_product
+from adaline.sums.moments import PIECE_NUMBERS, batched_product
 
-FULL = 0.2  # share of entries from which a matrix of all machines takes less time over dense rows
-NEAR = 8.0  # means of this many spreads cost one digit of rounding at most
-HELD = 2**28  # numbers of outputs and the like that are held on a device at a time
+FULL_DENSITY = 0.2  # density from which a matrix of all machines is summed over dense rows; the times are equal near it
+# mean in spreads up to which a column is not centred, which costs at most one digit; 10x larger costs two
+NEAR_MEAN = 8.0
+# numbers of outputs and the like held on a device at a time; doubling it takes another 2 GiB there
+DEVICE_NUMBERS = 2**28
 
 
 class View(NamedTuple):
@@ -113,8 +115,8 @@ class Objective(Totals):
             block = replace(block, t=namespace(block.t).concat([block.t] * len(point.theta), axis=1))
         if len(point.theta) > 1 or self.second != "none":
             block = _without_units_apart(block)
-        if self.second == "all" and is_sparse(block.x) and block.x.nnz > FULL * math.prod(block.x.shape):
-            for piece in block.pieces(PIECE):
+        if self.second == "all" and is_sparse(block.x) and block.x.nnz > FULL_DENSITY * math.prod(block.x.shape):
+            for piece in block.pieces(PIECE_NUMBERS):
                 self.add(replace(piece, x=as_dense(piece.x)), point)
             return
         natively = _read_natively(block)
@@ -131,7 +133,7 @@ class Objective(Totals):
         elif is_device(block.x):
             self.sums += device_objective(block.gathered(), point, self.second)
         else:
-            for piece in block.pieces(PIECE):
+            for piece in block.pieces(PIECE_NUMBERS):
                 self.sums += objective_reference(piece, point, self.second)
 
 
@@ -154,7 +156,7 @@ class HessianProduct(Totals):
         if len(point.theta) > 1:
             block = _without_units_apart(block)
         if not _read_natively(block):
-            for piece in block.pieces(PIECE):
+            for piece in block.pieces(PIECE_NUMBERS):
                 self.sums += product_reference(piece, point)
             return
         assert point.direction is not None
@@ -168,7 +170,7 @@ class HessianProduct(Totals):
 
 
 def _kernel_arguments(rows: tuple[Any, Any, float], point: Point) -> tuple[Any, ...]:
-    """Return what the kernels of the objective and of the product take besides their sums and the columns."""
+    """Return the arguments that the kernels of the objective and of the product share."""
     loss, (t, weight, _) = point.loss, rows
     return (native.Loss[loss.kernel], loss.parameter, t, weight, _rows(point.theta), *point.view)
 
@@ -212,7 +214,7 @@ def device_products(block: Block, view: View, matrix: Array) -> Any:
         pieces = block.pieces(_held_numbers(block, matrix.shape[1]))
         found = [xp.matmul(xp.astype(piece.x, xp.float64, copy=False), slopes) + constant for piece in pieces]
     else:
-        rows = (rows_in_view(piece, view) for piece in block.pieces(PIECE))
+        rows = (rows_in_view(piece, view) for piece in block.pieces(PIECE_NUMBERS))
         found = [xp.matmul(v, to_device_of(v, matrix)) for v in rows]
     return found[0] if len(found) == 1 else xp.concat(found, axis=0)
 
@@ -223,7 +225,7 @@ def gather(block: Block, slope: Array, view: View) -> Array:
     if _read_natively(block):
         _gather(sums.ravel(), block, slope, None, view)
         return sums
-    for piece in block.pieces(PIECE):
+    for piece in block.pieces(PIECE_NUMBERS):
         first = piece.first_row - block.first_row
         rows = rows_in_view(piece, view)
         own = to_device_of(rows, slope[first : first + piece.rows].T.copy())
@@ -293,20 +295,20 @@ def device_objective(block: Block, point: Point, second: str) -> Array:
     if second == "none" and is_near(point.view):
         pieces = block.pieces(_held_numbers(block, len(point.theta)))
         return np.asarray(np.sum([_objective_by_products(piece, point) for piece in pieces], axis=0))
-    parts = [objective_reference(piece, point, second) for piece in block.pieces(PIECE)]
+    parts = [objective_reference(piece, point, second) for piece in block.pieces(PIECE_NUMBERS)]
     return np.asarray(np.sum(parts, axis=0))
 
 
 def _held_numbers(block: Block, outputs: int) -> int:
     """Return how many numbers of X a piece has: float64 rows are not copied, and only their outputs are held."""
     if block.x.dtype != namespace(block.x).float64:
-        return PIECE
-    return max(HELD // max(outputs, 1), 1) * block.shape.features
+        return PIECE_NUMBERS
+    return max(DEVICE_NUMBERS // max(outputs, 1), 1) * block.shape.features
 
 
 def is_near(view: View) -> bool:
     """Whether the offset of a view can be taken into the weights: means are not many spreads from zero."""
-    return bool(np.abs(view.offset).max(initial=0.0) <= NEAR)
+    return bool(np.abs(view.offset).max(initial=0.0) <= NEAR_MEAN)
 
 
 def weights_of_raw(view: View, matrix: Array) -> tuple[Array, Array]:
@@ -334,7 +336,7 @@ def _objective_by_products(block: Block, point: Point) -> Array:
 def _second_moments(block: Block, weight: AnyArray, view: View) -> Array:
     """Return sum weight (1, v)(1, v)' of rows on a device, with weights (n,) there, (1 + D, 1 + D), on the host."""
     xp, out, first = namespace(block.x), 0.0, 0
-    for piece in block.pieces(PIECE):
+    for piece in block.pieces(PIECE_NUMBERS):
         rows = rows_in_view(piece, view)
         own = xp.reshape(weight[first : first + piece.rows], (-1, 1))
         out = out + batched_product(rows * own, rows)

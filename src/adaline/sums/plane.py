@@ -1,4 +1,4 @@
-"""Residuals of a plane and their totals under a loss: what an M-estimate asks of all rows between its steps.
+"""Residuals of a plane and their totals under a loss, which an M-estimate needs between its steps.
 
     r = t - w'v - w0,   v = x scale + offset
     sum w,   sum w rho(r),   sum w rho''(r),   sum w rho''(r)^2,   sum w rho'(r)^2,   sum w [|r| > c]
@@ -18,7 +18,8 @@ from adaline.losses import Loss
 from adaline.sums.base import Sum
 from adaline.sums.objective import View, device_products, view_products
 
-NEAR = 64.0  # means of this many spreads cost two digits of rounding at most
+# mean in spreads up to which a column is not centred, which costs at most two digits; 10x larger costs three
+NEAR_MEAN = 64.0
 
 
 class RegressionPlane(NamedTuple):
@@ -42,7 +43,7 @@ class RegressionPlane(NamedTuple):
         if is_device(block.x):
             return t - device_products(block, self.view, self.theta.T.copy())[:, 0]
         slopes = (self.theta[0, 1:] * scale)[:, None]
-        if np.abs(offset).max(initial=0.0) <= NEAR and np.isfinite(slopes).all():
+        if np.abs(offset).max(initial=0.0) <= NEAR_MEAN and np.isfinite(slopes).all():
             return np.asarray(t - (block.x @ slopes)[:, 0] - float(self.theta[0, 0] + self.theta[0, 1:] @ offset))
         return np.asarray(t - view_products(block, self.view, self.theta.T.copy())[:, 0])
 

@@ -1,15 +1,14 @@
 """Weights by size, from which medians and other order statistics of all rows are found in a few passes.
 
-A row has one number, its size |u|, such as its absolute residual. Of the sizes in a window, low <= |u| < high, the
-distinct ones are kept with their weights while there are at most MOST of them; of more, neighbours are counted
-together, in cells of 2^shift floats, the smallest shift that leaves no more than MOST cells. Each cell, and what lies
-below and above the window, has two totals:
+A row has a size |u|, such as its absolute residual. Within a window, low <= |u| < high, distinct sizes are kept with
+their weights. If there are more than MOST_CELLS, neighbouring sizes share a cell of 2^shift floats, with the smallest
+shift that leaves at most MOST_CELLS cells. Each cell, and the sizes below and above the window, have two totals:
 
     sum w,   sum w u^2
 
-Sizes are taken as the whole numbers that order floats, so that a window is cut into equal parts wherever it lies. The
-smallest shift of two sets of rows together is at least that of each, and coarse cells are unions of fine ones: the
-result does not depend on how the rows were cut.
+Sizes are represented by the whole numbers that order floats, so that a window anywhere is cut into equal parts. Two
+sets of rows together need at least the shift of each, and coarse cells are unions of fine ones: the result does not
+depend on how the rows were cut.
 """
 
 from __future__ import annotations
@@ -23,18 +22,19 @@ from adaline.arrays import Array, ThetaLike
 from adaline.block import Block, Shape
 from adaline.sums.base import Sum
 
-MOST = 2**14
-LARGEST = 1e150  # what is beyond counts as this in sums of squares, which no answer is read from there
-TOP = 0x7FF << 52  # the key of infinity, beyond that of any size
+# distinct keys, or cells of keys, that are kept; doubling it doubles the memory, and narrows each cell to half
+MOST_CELLS = 2**14
+LARGEST_SQUARED = 1e150  # larger sizes count as this in sums of squares, which would overflow
+INFINITY_KEY = 0x7FF << 52  # the key of infinity, beyond that of any size
 
 Keys = NDArray[np.uint64]
 
 
 class Ranks(Sum):
-    """Totals of the cells of a window, (m, 2), of what is below and above it, (2,), and two keys.
+    """Totals of the cells of a window, (m, 2), of the sizes below and above it, (2,), and two keys.
 
     keys : (m,) first key of each cell, ascending; a cell has 2^shift keys.
-    ends : the smallest key from `high` on, TOP where there is none, and the largest of all, 0 where there are no rows.
+    ends : the smallest key from `high` on, INFINITY_KEY without one, and the largest of all, 0 without rows.
     """
 
     def __init__(
@@ -46,9 +46,9 @@ class Ranks(Sum):
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
         """Return the totals of no rows; `window` is a pair of keys, all sizes where it is not given."""
-        low, high = config.get("window", (0, TOP))
+        low, high = config.get("window", (0, INFINITY_KEY))
         none = np.empty(0, dtype=np.uint64), np.empty((0, 2))
-        return cls(low, high, 0, *none, np.zeros(2), np.zeros(2), np.array([TOP, 0], dtype=np.uint64))
+        return cls(low, high, 0, *none, np.zeros(2), np.zeros(2), np.array([INFINITY_KEY, 0], dtype=np.uint64))
 
     @property
     def weight(self) -> float:
@@ -74,10 +74,10 @@ class Ranks(Sum):
         if not len(size):
             return
         keys = np.ascontiguousarray(size, dtype=np.float64).view(np.uint64)
-        totals = np.column_stack([weight, weight * np.minimum(size, LARGEST) ** 2])
+        totals = np.column_stack([weight, weight * np.minimum(size, LARGEST_SQUARED) ** 2])
         under, over = keys < self.low, keys >= self.high
         inside = ~(under | over)
-        ends = np.array([keys[over].min(initial=TOP), keys.max()], dtype=np.uint64)
+        ends = np.array([keys[over].min(initial=INFINITY_KEY), keys.max()], dtype=np.uint64)
         cells = _joined(keys[inside], totals[inside])
         self.merge(
             type(self)(self.low, self.high, 0, *cells, totals[under].sum(axis=0), totals[over].sum(axis=0), ends)
@@ -89,8 +89,8 @@ class Ranks(Sum):
         cells = np.concatenate([self.keys, other.keys]), np.concatenate([self.totals, other.totals])
         self.keys, self.totals = self._coarse(*cells, shift)
         self.shift = shift
-        if len(self.keys) > MOST:
-            self.shift = int(-np.partition(-_lengths(self.keys - np.uint64(self.low)), MOST - 1)[MOST - 1])
+        if len(self.keys) > MOST_CELLS:
+            self.shift = int(-np.partition(-_lengths(self.keys - np.uint64(self.low)), MOST_CELLS - 1)[MOST_CELLS - 1])
             self.keys, self.totals = self._coarse(self.keys, self.totals, self.shift)
         self.below, self.above = self.below + other.below, self.above + other.above
         ends = self.ends, other.ends

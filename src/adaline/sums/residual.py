@@ -18,7 +18,7 @@ from adaline.block import DENSE, Block, Shape
 from adaline.kernels import call_native, fused_kernels, native
 from adaline.sums.base import Sum
 from adaline.sums.columns import times_power
-from adaline.sums.moments import PIECE
+from adaline.sums.moments import PIECE_NUMBERS
 from adaline.sums.objective import weights_on_device
 
 
@@ -64,7 +64,7 @@ class Residual(Sum):
             t, weight = to_device_of(block.x, block.t), weights_on_device(block.x, block.weight)
             self.merge(type(self)(fused.residual(block.x, t, weight, *theta)))
         else:
-            for piece in block.pieces(PIECE):
+            for piece in block.pieces(PIECE_NUMBERS):
                 self.merge(type(self)(residual_reference(piece, theta)))
 
     def merge(self, other: Self) -> None:

@@ -17,7 +17,8 @@ from adaline.block import Block, Shape
 from adaline.row_hashes import row_hashes
 from adaline.sums.base import Sum
 
-WIDE = 2**14  # columns from which sparse rows stay sparse
+# columns from which a sample of sparse rows stays sparse; doubling it takes up to twice the memory
+LEAST_SPARSE_COLUMNS = 2**14
 
 
 class RowSample(Sum):
@@ -55,7 +56,7 @@ class RowSample(Sum):
             chosen = chosen[hashes[chosen] < self.hashes.max()]
         chosen = chosen[_smallest(hashes[chosen], self.most)]
         rows = block.taken(chosen)
-        wide = is_sparse(rows.x) and rows.x.shape[1] >= WIDE
+        wide = is_sparse(rows.x) and rows.x.shape[1] >= LEAST_SPARSE_COLUMNS
         x, t = rows.x if wide else host(as_dense(rows.x)), host(rows.t)
         self.merge(type(self)(self.most, self.salt, x, t, weight[chosen], block.first_row + chosen, hashes[chosen]))
 

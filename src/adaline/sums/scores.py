@@ -10,9 +10,9 @@ design cost G its digits. A weight of 2 is the row twice. With `precision` a row
 sigma^2 / w instead: w r^2 becomes (w r)^2, and h becomes w h. HC4 takes another power for each row, at most 4: h over
 its mean.
 
-Of a likelihood r is minus the slope of the loss, A A' the inverse of the expected information and h = W z'z, W that of
-the row. Where a row has K
-coupled outputs, Z = A'(1, x) is (m, K), its score Z r, and h the matrix Z V Z', V the second derivatives of the loss:
+For a likelihood, r is minus the slope of the loss, A A' the inverse of the expected information, and h = W z'z with W
+the information of the row. If a row has K coupled outputs, Z = A'(1, x) is (m, K), its score is Z r, and h is the
+matrix Z V Z', with V the second derivatives of the loss:
 
     Z r  becomes  (1 - Z V Z')^(-power/2) Z r
 

@@ -18,9 +18,11 @@ from adaline.kernels import call_native, fused_kernels, native
 from adaline.sums.base import Sum
 from adaline.sums.columns import times_power
 
-PIECE = 2**26  # numbers of a block on a device that are copied at a time
-PILOTS = 255  # rows whose medians squares are taken about
-FAINT = 2.0**-49  # ratio of spread to mean below which a sparse column is constant; 2x larger: more columns are
+# numbers of a block copied at a time on a device; doubling it takes another half gigabyte there
+DEVICE_PIECE_NUMBERS = 2**26
+PILOT_ROWS = 255  # rows whose medians are subtracted before squaring; doubling it takes longer, for closer medians
+# ratio of spread to mean below which a sparse column counts as constant; doubling it treats more columns as constant
+LEAST_SPREAD = 2.0**-49
 
 
 class Spread(Sum):
@@ -101,7 +103,7 @@ class Spread(Sum):
         elif plain and fused_kernels(block.x) is not None:
             self.merge(type(self)(*fused_spread(block), self.exponent))
         elif is_device(block.x):
-            for piece in block.pieces(PIECE):
+            for piece in block.pieces(DEVICE_PIECE_NUMBERS):
                 self.merge(type(self)(*spread_reference(piece, self.exponent), self.exponent))
         else:
             self.merge(type(self)(*spread_reference(block, self.exponent), self.exponent))
@@ -148,7 +150,7 @@ def _of_units_apart(x: UnitsApart, weight: Array) -> tuple[float, Array, Array, 
     mean = _column_sums(x, weight) / total
     with np.errstate(over="ignore", invalid="ignore"):
         square = _column_sums(x.squared(), weight)
-        second = np.maximum(square - total * mean**2, total * (FAINT * mean) ** 2)
+        second = np.maximum(square - total * mean**2, total * (LEAST_SPREAD * mean) ** 2)
     counted, rows = np.repeat(weight > 0, np.diff(numbers.indptr)), int(positive.sum())
     constant, value = _constants(numbers, numbers.data, counted, rows, True)
     none = type(numbers)(numbers.shape)
@@ -181,10 +183,10 @@ def fused_spread(block: Block) -> tuple[float, Array, Array, Array]:
     if total == 0:
         zero = np.zeros(block.shape.features)
         return 0.0, zero, zero.copy(), zero.copy()
-    every = max(block.rows // PILOTS, 1)
-    rows = block.x[: every * PILOTS : every, :]
+    every = max(block.rows // PILOT_ROWS, 1)
+    rows = block.x[: every * PILOT_ROWS : every, :]
     if weight is not None:  # numbers of rows without a weight may be any
-        rows = xp.take(block.x, xp.nonzero(weight > 0)[0][::every][:PILOTS], axis=0)
+        rows = xp.take(block.x, xp.nonzero(weight > 0)[0][::every][:PILOT_ROWS], axis=0)
     pilot = xp.astype(xp.sort(rows, axis=0)[rows.shape[0] // 2, :], xp.float64)
     first, second, top = fused_kernels(block.x).spread(block.x, weight, pilot)
     mean = host(pilot) + first / total
@@ -231,7 +233,7 @@ def _sparse(x: AnyArray, weight: Array, total: float, exponent: Array) -> tuple[
     mean = np.bincount(indices, weighted, columns) / total
     with np.errstate(over="ignore", invalid="ignore"):  # of a column so large that it will be read again, scaled
         square = np.bincount(indices, weighted * values, columns)
-        second = np.maximum(square - total * mean**2, total * (FAINT * mean) ** 2)
+        second = np.maximum(square - total * mean**2, total * (LEAST_SPREAD * mean) ** 2)
     constant, value = _constants(x, values, weights > 0, int(np.count_nonzero(weight)), x.has_canonical_format)
     mean[constant], second[constant] = value, 0.0
     largest = np.zeros(columns)

@@ -14,7 +14,7 @@ from adaline.errors import InvalidData
 from adaline.losses import Loss
 from adaline.sums.base import Sum
 
-FEW = 64  # classes that are counted one by one on a device
+FEW_CLASSES = 64  # classes up to which a device counts each in a pass; doubling it takes up to twice as long
 
 
 class Targets(Sum):
@@ -169,11 +169,11 @@ class ClassWeights(Sum):
         self.merge(type(self)(totals, float(weight[positive].min(initial=math.inf))))
 
     def _add_on_device(self, block: Block) -> bool:
-        """Take in rows on a device, class by class; False, and nothing is taken in, where classes are many."""
+        """Add rows on a device, class by class; return False and add nothing if there are many classes."""
         codes = block.t[:, 0]
         xp = namespace(codes)
         classes = int(xp.max(codes)) + 1
-        if classes > FEW:
+        if classes > FEW_CLASSES:
             return False
         weight = xp.ones_like(codes) if block.weight is None else to_device_of(codes, block.weight)
         each = [xp.sum(xp.where(codes == k, weight, 0.0 * weight)) for k in range(classes)]

@@ -18,7 +18,7 @@ from adaline.arrays import Array, ThetaLike, as_dense, host, namespace
 from adaline.block import Block, Shape
 from adaline.sums.base import Sum
 from adaline.sums.columns import exponents, largest_magnitudes, pilot, weighted_columns
-from adaline.sums.moments import PIECE
+from adaline.sums.moments import PIECE_NUMBERS
 
 
 class Triangle(Sum):
@@ -42,7 +42,7 @@ class Triangle(Sum):
 
     def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block: its own triangle is merged."""
-        for piece in block.pieces(PIECE):
+        for piece in block.pieces(PIECE_NUMBERS):
             self._add(piece)
 
     def _add(self, block: Block) -> None:

@@ -22,14 +22,14 @@ from adaline.arrays import Array, ThetaLike, as_dense, host
 from adaline.block import Block, Shape
 from adaline.losses import Loss, Offset
 from adaline.sums.base import Sum
-from adaline.sums.moments import PIECE
+from adaline.sums.moments import PIECE_NUMBERS
 from adaline.sums.objective import View
 from adaline.sums.triangle import reduce
 from adaline.twofold import Twofold
 
 PRODUCT_ROUNDING = 2.0**-94  # of sums of products in double-double, relative to the sum of their sizes
-HALVES = (-1.0, -0.5, 0.5, 1.0)  # parts of an interval of outputs at whose ends curvatures are compared
-MISSED = 2.0  # factor on the largest difference found there
+INTERVAL_PARTS = (-1.0, -0.5, 0.5, 1.0)  # parts of an interval of outputs at whose ends curvatures are compared
+SAFETY_FACTOR = 2.0  # factor on the largest difference found there; doubling it proves fewer digits
 
 
 class TwofoldPoint(NamedTuple):
@@ -64,7 +64,7 @@ class TwofoldObjective(Sum):
     def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at a TwofoldPoint."""
         with np.errstate(all="ignore"):
-            for piece in block.heavy().pieces(PIECE):
+            for piece in block.heavy().pieces(PIECE_NUMBERS):
                 if piece.rows:
                     self._add(piece, theta)
 
@@ -176,7 +176,7 @@ class CurvatureChange(Sum):
         """Take in a block at a Ball."""
         (point, root, radius), loss = theta, without_offsets(theta.point.loss)
         with np.errstate(all="ignore"):
-            for piece in block.heavy().pieces(PIECE):
+            for piece in block.heavy().pieces(PIECE_NUMBERS):
                 if not piece.rows:
                     continue
                 x, weight = _dense(piece), piece.weights()
@@ -187,9 +187,9 @@ class CurvatureChange(Sum):
                 if math.isfinite(loss.concordance):
                     change = np.abs(here) * np.expm1(loss.concordance * reach[:, 0])
                 else:
-                    there = [z + part * reach for part in HALVES]
+                    there = [z + part * reach for part in INTERVAL_PARTS]
                     moved = [np.abs(loss.curvature(one, t)[:, 0] - here) for one in there]
-                    change = MISSED * np.max(moved, axis=0)
+                    change = SAFETY_FACTOR * np.max(moved, axis=0)
                     known = np.all([np.isfinite(loss.value(one, t))[:, 0] for one in there], axis=0)
                     change = np.where(known, change, np.inf)
                 self.total += float((weight * change * length**2).sum())

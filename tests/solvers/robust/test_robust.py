@@ -15,7 +15,7 @@ from adaline.solvers.robust.quantile import solve_program
 from adaline.solvers.robust.scales import HuberScale, Mad, RankedScale, median, middle_of, scale_by_passes
 from adaline.sources import ArraySource
 from adaline.sums import Ranks, ranks
-from adaline.sums.ranks import TOP, key_of
+from adaline.sums.ranks import INFINITY_KEY, key_of
 
 
 class FirstTarget:
@@ -39,7 +39,7 @@ def residuals(kind: str, n: int, rng: np.random.Generator) -> Any:
 def test_passes_find_the_scale_of_memory(
     scale: RankedScale, kind: str, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ranks, "MOST", most)
+    monkeypatch.setattr(ranks, "MOST_CELLS", most)
     rng = np.random.default_rng(0)
     for n in (1, 2, 7, 1001):
         r = residuals(kind, n, rng)
@@ -48,7 +48,13 @@ def test_passes_find_the_scale_of_memory(
             source.rows_per_block = 100
             expected = scale.of(r, np.ones(n) if weight is None else weight.astype(float))
             middle = scale.reach * expected
-            for window in (None, (0, TOP), (key_of(0.9 * middle), key_of(1.1 * middle) + 1), (0, 1), (TOP, TOP)):
+            for window in (
+                None,
+                (0, INFINITY_KEY),
+                (key_of(0.9 * middle), key_of(1.1 * middle) + 1),
+                (0, 1),
+                (INFINITY_KEY, INFINITY_KEY),
+            ):
                 known = None if window is None else source.sum(Ranks, FirstTarget(), window=window)
                 found = scale_by_passes(source, FirstTarget(), scale, known)
                 if isinstance(scale, Mad):

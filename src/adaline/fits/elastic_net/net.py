@@ -119,6 +119,6 @@ def proven(gap: float, above: float, null: float, tol: float) -> bool:
 
 
 def short_of(gap: float, above: float) -> str:
-    """Return what to do about a gap that proves too little, beside the objective above its lowest."""
+    """Return advice on a gap that proves too little, given the objective above its lower bound."""
     told = f" (the gap is {gap / above:.1g} of the objective)" if math.isfinite(gap) and above > 0 else ""
     return f"raise tol, or give a penalty beside l1{told}"

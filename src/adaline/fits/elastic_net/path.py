@@ -42,7 +42,7 @@ class Nets(ABC):
 
     @abstractmethod
     def largest(self, unity: Corners) -> float:
-        """Return the least penalty that leaves no coefficient; zero where the columns explain nothing."""
+        """Return the smallest penalty under which all coefficients are zero; zero if the columns explain nothing."""
 
     @abstractmethod
     def solve(self, corners: Corners, last: Corners, ridge: Array, share: float) -> bool:

@@ -60,7 +60,7 @@ class QuantileNets(Nets):
         self.null = self._raw(np.array([one.objective(self.none) for one in self.machines]))
 
     def largest(self, unity: Corners) -> float:
-        """Return the least penalty that leaves no coefficient."""
+        """Return the smallest penalty under which all coefficients are zero."""
         return 1 / unity.room(self.machines[0].pull()) if self.null[0] > 0 else 0.0
 
     def solve(self, corners: Corners, last: Corners, ridge: Array, share: float) -> bool:
@@ -97,7 +97,7 @@ class QuantileNets(Nets):
         return float(self._raw(np.array(self.machines[0].gap)))
 
     def measure(self, corners: Corners, ridge: Array) -> tuple[float, float]:
-        """Return the objective, and what the dual solution lacks of zero derivatives."""
+        """Return the objective, and how far the derivatives of the dual solution are from zero."""
         one = self.machines[0]
         left = np.concatenate([[float(one.weight @ one.e)], corners.subgradient(one.theta[1:], -one.pull())])
         return float(self._raw(np.array(one.objective(corners)))), self.problem.steepness(left[None])

@@ -99,7 +99,7 @@ class SmoothNets(Nets):
         self.outside = self.machines.weight[0] - self.machines.weight[1:]
 
     def largest(self, unity: Corners) -> float:
-        """Return the least penalty that leaves no coefficient; first find the best constants."""
+        """Find the best constants; return the smallest penalty under which all coefficients are zero."""
         machines, none = self.machines, Corners(np.full(len(self.size), NO_WEIGHT))
         machines.solve(none, none, np.zeros_like(self.size), EXACT_PATH * np.abs(machines.value))
         zero = self.problem.evaluate(np.zeros((1, len(self.scale) + 1))).gradient

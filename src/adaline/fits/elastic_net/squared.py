@@ -112,7 +112,7 @@ class SquaredNets(Nets):
         self.together: Together | None = None
 
     def largest(self, unity: Corners) -> float:
-        """Return the least penalty that leaves no coefficient."""
+        """Return the smallest penalty under which all coefficients are zero."""
         found = 1 / unity.room(-self.whole.c)
         d = len(self.scale)
         if (

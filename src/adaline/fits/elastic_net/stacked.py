@@ -106,7 +106,7 @@ def _paths(nets: list[FoldNet], options: NetOptions) -> list[StackedPath] | None
 
 
 def _largest(net: SmoothNet) -> float:
-    """Return the least penalty that leaves no coefficient; zero where the columns explain nothing."""
+    """Return the smallest penalty under which all coefficients are zero; zero if the columns explain nothing."""
     problem, unit = net.problem, net.size
     theta = np.zeros((problem.outputs, 1 + problem.features))
     slopes = np.abs(problem.evaluate(theta).gradient[:, 0]).max()

@@ -36,7 +36,7 @@ from adaline.solvers.least_squares.refine import refine, start_with_intercept
 from adaline.sources import Source
 from adaline.sources.threads import one_blas_thread
 from adaline.sources.views import SourceView
-from adaline.sums.moments import PIECE
+from adaline.sums.moments import PIECE_NUMBERS
 
 MOST = 16  # dependent columns that are proven on the rows; of more the triangle costs less
 
@@ -136,7 +136,7 @@ def _squares(source: Source, regression: CholeskyFactor, left_out: NDArray[np.in
 
     def sums(block: Block) -> Array:
         out = np.zeros((1, 2, len(left_out)))
-        for piece in block.gathered().pieces(PIECE):
+        for piece in block.gathered().pieces(PIECE_NUMBERS):
             x = piece.x[:, columns]
             z = np.ldexp(np.asarray(x.toarray() if is_sparse(x) else host(x), dtype=np.float64), -powers)
             r, rest = twofold.add(z[:, place[:, 0]], 0.0, -hi[:, 0], -lo[:, 0])

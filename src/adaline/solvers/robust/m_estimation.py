@@ -38,7 +38,7 @@ from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.sources.derived import DerivedTargets, no_target
 from adaline.sums import JointSum, PlanePoint, Ranks, RegressionPlane, ResidualTotals
 from adaline.sums.objective import gather, rows_in_view, view_products
-from adaline.sums.ranks import TOP, key_of
+from adaline.sums.ranks import INFINITY_KEY, key_of
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 64 * EPS  # residuals relative to the targets that are rounding; 10x larger: more fits have a scale of zero
@@ -162,13 +162,14 @@ class StreamedResiduals(RowResiduals):
             plane = RegressionPlane(self.theta, view)
             step = None if before is None else RegressionPlane(self.theta - before, view)
             low, high = (min(max(self.size + way * self.spread, 0.0), np.finfo(float).max) for way in (-1, 1))
-            window = (key_of(low), key_of(high) + 1) if self.size > 0 and self._ranks is None else (TOP, TOP)
+            known = self.size > 0 and self._ranks is None
+            window = (key_of(low), key_of(high) + 1) if known else (INFINITY_KEY, INFINITY_KEY)
             kinds: tuple[Any, ...] = ((ResidualTotals, {}), (Ranks, {"window": window}))
             found, ranks = self.problem.source.sum(JointSum, (PlanePoint(plane, loss, step), plane), kinds=kinds).parts
             assert isinstance(found, ResidualTotals)
             assert isinstance(ranks, Ranks)
             self._known = loss, found
-            self._ranks = ranks if window[0] < TOP else self._ranks
+            self._ranks = ranks if window[0] < INFINITY_KEY else self._ranks
         return self._known[1]
 
     def value(self, loss: Loss) -> float:

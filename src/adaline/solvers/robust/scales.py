@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from adaline.arrays import AnyArray, Array, host, is_device, namespace
 from adaline.sources import Source
 from adaline.sums import Ranks
-from adaline.sums.ranks import TOP, size_of
+from adaline.sums.ranks import INFINITY_KEY, size_of
 
 QUARTER = float(scipy.special.ndtri(0.75))
 D = 2.5
@@ -86,7 +86,7 @@ class Mad(RankedScale):
         sizes = ranks.keys.view(np.float64)
         first = second = float(sizes[cell])
         if ranks.cumulative()[cell + 1, 0] <= 0.5 * ranks.weight * (1 + TIED):
-            above = [] if ranks.ends[0] == TOP else [size_of(int(ranks.ends[0]))]
+            above = [] if ranks.ends[0] == INFINITY_KEY else [size_of(int(ranks.ends[0]))]
             second = [*sizes[cell + 1 : cell + 2].tolist(), *above, first][0]
         return 0.5 * (first + second) / QUARTER
 
@@ -155,7 +155,7 @@ def scale_by_passes(source: Source, sizes: Any, scale: RankedScale, ranks: Ranks
     `ranks` are totals of a window where the answer probably lies; all sizes are looked at where there are none.
     """
     ranks = source.sum(Ranks, sizes) if ranks is None else ranks
-    low, high = 0, TOP
+    low, high = 0, INFINITY_KEY
     while ranks.weight > 0:
         edges = np.concatenate([[ranks.low], ranks.keys, [ranks.high]]).astype(np.uint64)
         below = ranks.cumulative()

@@ -44,7 +44,7 @@ from adaline.solvers.smooth.two_level import two_level_newton
 from adaline.sources.array import SparseSource
 from adaline.sources.sample import draw_rows
 from adaline.sources.threads import one_blas_thread
-from adaline.sums.sample import WIDE
+from adaline.sums.sample import LEAST_SPARSE_COLUMNS
 
 SmoothSolver = Literal["auto", "newton", "lbfgs", "newton-cg"]
 NEWTON = "Newton (IRLS)"
@@ -242,7 +242,7 @@ def _has_two_levels(problem: Problem) -> bool:
     A CSR matrix in memory is left to L-BFGS in the metric of the diagonal, which takes half of the time on texts.
     """
     source, loss = problem.source, problem.loss
-    wide = source.sparse and problem.features >= WIDE and not isinstance(source, SparseSource)
+    wide = source.sparse and problem.features >= LEAST_SPARSE_COLUMNS and not isinstance(source, SparseSource)
     return wide and problem.outputs == 1 and loss.convex and math.isfinite(loss.concordance) and problem.penalised
 
 

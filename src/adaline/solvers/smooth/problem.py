@@ -35,7 +35,7 @@ from adaline.sources.held import CompactRows
 from adaline.sources.sample import draw_rows, select_columns
 from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Spread, ThinnedCurvature, Thinning, View
 from adaline.sums.objective import margins, row_weights
-from adaline.sums.sample import WIDE
+from adaline.sums.sample import LEAST_SPARSE_COLUMNS
 from adaline.twofold import Twofold
 
 FEW = 32  # vectors
@@ -416,7 +416,9 @@ def build_problem(
 def _view_of(spread: Spread, intercept: bool, sparse: bool, penalty: RidgePenalty) -> tuple[View, Array]:
     """Return the view of columns, and their penalties in it, (D,)."""
     centred: Any = intercept and not sparse
-    if intercept and sparse and len(spread.first) >= WIDE:  # few columns are far from zero, and ids never are
+    if (
+        intercept and sparse and len(spread.first) >= LEAST_SPARSE_COLUMNS
+    ):  # few columns are far from zero, and ids never are
         centred = np.abs(spread.mean) > spread.deviation
     size = np.where(centred, spread.deviation, spread.root)
     size = np.where(size > 0, size, np.where(spread.largest > 0, spread.largest, 1.0))
