@@ -190,7 +190,7 @@ def test_a_model_of_wide_rows_is_that_of_their_columns(
     """With a matrix of second derivatives, and as if there were too many coefficients for one."""
     x, rng = rows_of(300), np.random.default_rng(4)
     if many:
-        monkeypatch.setattr(choose, "WIDE", 1)
+        monkeypatch.setattr(choose, "LEAST_SPARSE_COLUMNS", 1)
         monkeypatch.setattr(choose, "_with_matrix", lambda *given: choose._without_matrix(*given[:3], "auto", given[3]))
     fitted_apart(x, rng.random(300) < 0.4, sample_weight=rng.integers(0, 3, 300).astype(float), **options)
 

@@ -41,7 +41,7 @@ def posed(loss: Loss, monkeypatch: pytest.MonkeyPatch, intercept: bool = True, a
     x, rng = rows_of_ids(300), np.random.default_rng(1)
     source = SparseSource(x, targets(loss, rng, 300, 1), rng.integers(0, 3, 300).astype(float))
     if apart:
-        monkeypatch.setattr(held, "WIDE", 1)
+        monkeypatch.setattr(held, "LEAST_SPARSE_COLUMNS", 1)
         monkeypatch.setattr(held, "_mostly_empty", lambda x: True)
         found = hold_rows(source)
         assert found is not None
