@@ -10,7 +10,9 @@ from adaline.errors import AdalineError as AdalineError
 from adaline.errors import AdalineWarning as AdalineWarning
 from adaline.fits.l1_path import l1_path as l1_path
 from adaline.inference import anova as anova
+from adaline.inference import drop1 as drop1
 from adaline.inference import regression_table as regression_table
+from adaline.inference import term_inflation as term_inflation
 from adaline.inference.effects import effects as effects
 from adaline.playground.launch import play as play
 from adaline.results import Certificate as Certificate

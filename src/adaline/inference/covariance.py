@@ -160,14 +160,21 @@ def lengths(rows: Array) -> Array:
     return np.asarray(unit * np.linalg.norm(rows / unit[:, None], axis=1))
 
 
-def quadratic(root: Array, difference: Array) -> float:
-    """Return d'(root root')^-1 d, or NaN where root has dependent rows."""
+def quadratic(root: Array, difference: Array, first: int = 0) -> float:
+    """Return d'(root root')^-1 d, or NaN where root has dependent rows.
+
+    With `first` only what all rows have beyond the same of the first ones, without cancellation: the triangle R of the
+    rows, L its transpose, has d'(root root')^-1 d = |L^-1 d|^2, and the first rows only the first numbers of L^-1 d.
+    """
     length = lengths(root)
     if not ((length > 0) & (length < np.inf)).all() or root.shape[0] > root.shape[1]:
         return np.nan
     u, s, _ = np.linalg.svd(root / length[:, None], full_matrices=False)
     if not s[-1] > SINGULAR_ROOT * s[0]:
         return np.nan
+    if first:
+        r = np.linalg.qr((root / length[:, None]).T, mode="r")
+        return float((np.linalg.solve(r.T, difference / length)[first:] ** 2).sum())
     return float((((difference / length) @ u / s) ** 2).sum())
 
 

@@ -243,9 +243,9 @@ def family_test(
 
     The other arguments are those of `summarise_families`; `flat`: numbers instead of arrays, for the only target.
     """
-    matrix, values, texts = read_hypotheses(hypothesis, value, names, intercept)
+    tested = read_hypotheses(hypothesis, value, names, intercept)
     freedom = fits[0].freedom if freedom is None else freedom
-    q, statistics, chances = len(matrix), [], []
+    q, statistics, chances = len(tested.matrix), [], []
     for fit in fits:
         if fit.penalised:
             raise InvalidParameter(
@@ -261,9 +261,8 @@ def family_test(
             raise InvalidData(NO_EXACT_TESTS)
         kept = fit.without_dependent()
         assert kept.root is not None
-        difference = matrix @ kept.solution.theta[0] - values
-        squares = wald_squares(fit, matrix @ kept.root[0], difference, matrix, texts)
+        squares = wald_squares(fit, tested, kept.solution.theta, kept.root)
         statistics.append(squares / q)
         chances.append(wald_chance(squares, q, freedom))
     f, p = (float(part[0]) if flat else np.array(part) for part in (statistics, chances))
-    return HypothesisTest(texts, f, (q, freedom), p, errors)
+    return HypothesisTest(tested.texts, f, (q, freedom), p, errors)

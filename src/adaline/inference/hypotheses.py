@@ -17,10 +17,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from adaline.arrays import Array, HypothesisLike
 from adaline.errors import InvalidData, InvalidParameter
@@ -82,10 +83,44 @@ class HypothesisTest:
     __repr__ = __str__
 
 
-def read_hypotheses(
-    hypothesis: HypothesisLike, value: Any, names: Sequence[str], intercept: bool
-) -> tuple[Array, Array, tuple[str, ...]]:
-    """Return C (q, 1 + D), values (q,) and text of hypotheses given as text, as names or as a matrix."""
+class Hypotheses(NamedTuple):
+    """Linear hypotheses C theta = value.
+
+    Parameters
+    ----------
+    matrix, values : C (q, 1 + D) and (q,).
+    texts : each hypothesis as text.
+    assumed : (a, 1 + D) further combinations that are zero whether the hypotheses hold or not, none by default. With
+        them W is what the hypotheses add to the statistic of these combinations alone: of the model without them.
+    reduced : whether the hypotheses are about the model without dependent columns, so that the rows identify them.
+    """
+
+    matrix: Array
+    values: Array
+    texts: tuple[str, ...]
+    assumed: Array
+    reduced: bool = False
+
+    def along(self, root: Array) -> Array:
+        """Return a root of the covariance of the combinations, those assumed first, from that of the coefficients."""
+        return np.concatenate([self.assumed, self.matrix]) @ root
+
+    def unidentified(self, lost: NDArray[np.bool_]) -> str:
+        """Return the sentence that the rows do not identify the first hypothesis that is `lost`, (q,)."""
+        return (
+            f"the rows cannot tell whether {self.texts[int(np.flatnonzero(lost)[0])]}: the hypothesis involves columns "
+            "that are constant or linear combinations of others (see aliased_)."
+        )
+
+    def differences(self, theta: Array) -> Array:
+        """Return by how much the combinations of coefficients (1 + D,) are off, those assumed first."""
+        return np.concatenate([self.assumed @ theta, self.matrix @ theta - self.values])
+
+
+def read_hypotheses(hypothesis: HypothesisLike, value: Any, names: Sequence[str], intercept: bool) -> Hypotheses:
+    """Return hypotheses given as text, as names or as a matrix; those that were read already as they are."""
+    if isinstance(hypothesis, Hypotheses):
+        return hypothesis
     if isinstance(hypothesis, str) or _are_names(hypothesis):
         texts = [hypothesis] if isinstance(hypothesis, str) else list(hypothesis)
         matrix, constant = _read_texts(texts, names, not isinstance(hypothesis, str), intercept)
@@ -103,10 +138,11 @@ def read_hypotheses(
         row = int(np.flatnonzero(~matrix.any(axis=1))[0])
         raise InvalidParameter(f"hypothesis {row + 1} says nothing about a coefficient: its row is zero")
     known = ("intercept", *names)
-    return matrix, values, tuple(_write(row, v, known) for row, v in zip(matrix, values, strict=True))
+    texts = tuple(_write(row, v, known) for row, v in zip(matrix, values, strict=True))
+    return Hypotheses(matrix, values, texts, np.empty((0, 1 + len(names))))
 
 
-def wald(fit: Fit, covariance: Covariance, matrix: Array, value: Array, texts: Sequence[str]) -> tuple[float, float]:
+def wald(fit: Fit, covariance: Covariance, tested: Hypotheses) -> tuple[float, float]:
     """Return F and its p value for one target of a fit; the covariance may be without its dependent columns."""
     if covariance.fit.penalty.any():
         raise InvalidParameter(
@@ -115,18 +151,19 @@ def wald(fit: Fit, covariance: Covariance, matrix: Array, value: Array, texts: S
         )
     if not covariance.freedom > 0.5:
         raise InvalidData("no tests: there are no more rows than parameters, so that nothing is left to judge by")
-    factor = factor_of(fit)
+    factor, matrix, assumed = factor_of(fit), tested.matrix, len(tested.assumed)
     lost = factor.untestable(about_mean(factor, matrix)) > EXTRAPOLATED
-    if lost.any():
+    if lost.any() and not tested.reduced:
         raise InvalidData(
-            f"the rows cannot tell whether {texts[int(np.flatnonzero(lost)[0])]}: the hypothesis involves columns that "
-            "are constant or linear combinations of others (see aliased_). Drop those columns; LinearRegression tests "
-            "the model without them under rank='drop'."
+            f"{tested.unidentified(lost)} Drop those columns; LinearRegression tests the model without them under "
+            "rank='drop'."
         )
     if covariance.fit.exact[covariance.k]:
         raise InvalidData(NO_EXACT_TESTS)
-    difference = estimates(covariance.fit, covariance.k, matrix) - value
-    squares = quadratic(covariance.along(matrix), difference)
+    every = np.concatenate([tested.assumed, matrix])
+    difference = estimates(covariance.fit, covariance.k, every)
+    difference[assumed:] -= tested.values
+    squares = quadratic(covariance.along(every), difference, assumed)
     if np.isnan(squares):
         raise InvalidParameter(
             f"these {len(matrix)} hypotheses cannot be tested together: some follow from others"
@@ -136,17 +173,23 @@ def wald(fit: Fit, covariance: Covariance, matrix: Array, value: Array, texts: S
     return f, float(scipy.special.fdtrc(len(matrix), covariance.freedom, f))
 
 
-def wald_squares(fit: Determined, root: Array, difference: Array, matrix: Array, texts: Sequence[str]) -> float:
-    """Return d'(root root')^-1 d for the rows of C (q, 1 + D); refuse what the fitted rows do not identify."""
-    lost = ~fit.dependence.determines(matrix)
-    if lost.any():
-        raise InvalidData(
-            f"the rows cannot tell whether {texts[int(np.flatnonzero(lost)[0])]}: the hypothesis involves columns that "
-            "are constant or linear combinations of others (see aliased_). Drop those columns."
-        )
-    squares = quadratic(root, difference)
+def wald_squares(fit: Determined, tested: Hypotheses, thetas: Sequence[Array], roots: Sequence[Array]) -> float:
+    """Return d'(root root')^-1 d of hypotheses about one or more machines; refuse what the rows do not identify.
+
+    `thetas` and `roots` are the coefficients (1 + D,) of each machine, and roots (1 + D, M) of their covariance.
+    """
+    lost = ~fit.dependence.determines(tested.matrix)
+    if lost.any() and not tested.reduced:
+        raise InvalidData(f"{tested.unidentified(lost)} Drop those columns.")
+    assumed, count = len(tested.assumed), len(roots)
+    along, off = [tested.along(root) for root in roots], [tested.differences(theta) for theta in thetas]
+    root = np.concatenate([part[:assumed] for part in along] + [part[assumed:] for part in along])
+    difference = np.concatenate([part[:assumed] for part in off] + [part[assumed:] for part in off])
+    squares = quadratic(root, difference, count * assumed)
     if np.isnan(squares):
-        raise InvalidParameter(f"these {len(matrix)} hypotheses cannot be tested together: some follow from others")
+        raise InvalidParameter(
+            f"these {len(tested.matrix)} hypotheses cannot be tested together: some follow from others"
+        )
     return squares
 
 

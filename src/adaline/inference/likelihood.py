@@ -229,20 +229,19 @@ def wald_test(
     check_maximum(fit, "Wald tests")
     if fit.root is None:
         raise SumsMissing("no tests: the matrix of second derivatives was too large to form. Use fewer columns.")
-    matrix, values, texts = read_hypotheses(hypothesis, value, names, intercept)
+    given = read_hypotheses(hypothesis, value, names, intercept)
     base = index_of(classes, reference, "reference")
     tested = [k for k in range(len(classes)) if k != base]
     if target is not None:
         tested = [index_of(classes, target, "target")]
         if tested == [base]:
             raise InvalidParameter(f"target {target!r} is the reference: name another class, or another reference")
-    pairs = [against(fit, k, base) for k in tested]
-    difference = np.concatenate([matrix @ estimate - values for estimate, _ in pairs])
-    roots = np.concatenate([matrix @ root for _, root in pairs if root is not None])
-    squares = wald_squares(fit, roots, difference, matrix, texts)
+    kept = fit.without_dependent()
+    thetas, roots = zip(*(against(kept, k, base) for k in tested), strict=True)
+    squares = wald_squares(fit, given, thetas, roots)
     about = f"log odds of {', '.join(str(classes[k]) for k in tested)} against {classes[base]}"
-    q = len(difference)
-    return WaldTest(texts, about, squares, q, wald_chance(squares, q, freedom), errors, freedom)
+    q = len(given.matrix) * len(tested)
+    return WaldTest(given.texts, about, squares, q, wald_chance(squares, q, freedom), errors, freedom)
 
 
 def mean_interval(fit: LikelihoodFit, x: Array, level: float, freedom: float = np.inf) -> Interval:

@@ -62,41 +62,8 @@ class Anova(ModelTable):
     p_value: NDArray[np.float64]
 
 
-def anova(smaller: Any, larger: Any, *more: Any) -> Anova | Deviances | FamilyDeviances:
-    """Compare nested models, each with the one before it: least squares by F tests, likelihoods by chi-squared.
-
-    The rows must be the same for all and each model must contain the columns of the one before; F uses the residual
-    variance of the last model, which is the largest; likelihoods are compared two at a time. Families whose dispersion
-    is estimated are compared by F too, with the dispersion of the last model, as in R. No pass over the rows: models
-    know the number and weight of their rows and how well constants fit their targets, and are refused where these
-    differ; that the larger contains the columns of the smaller is checked by their names, and assumed where there are
-    none.
-
-    Parameters
-    ----------
-    smaller, larger, *more : fitted `LinearRegression` models of one target, or models of a likelihood without penalty,
-        in order of size.
-
-    Returns
-    -------
-    Anova : `rss`, `freedom`, `f_statistic`, `p_value` and more; prints as a table. For classes, Deviances: `chi2`,
-        `freedom_more`, `p_value` and more. For families, FamilyDeviances: `deviance`, `chi2`, `f_statistic` and more.
-
-    Examples
-    --------
-    >>> from adaline import LinearRegression, anova, datasets
-    >>> data = datasets.load("longley")
-    >>> small = LinearRegression().fit(data.X[:, 2:], data.y)
-    >>> table = anova(small, LinearRegression().fit(data.X, data.y))
-    >>> print(f"F {table.f_statistic[1]:.4f}, p {table.p_value[1]:.4f}")
-    F 0.8032, p 0.4776
-
-    References
-    ----------
-    R. A. Fisher, Statistical Methods for Research Workers (1925); S. S. Wilks, Annals of Mathematical Statistics 9
-    (1938), 60-62.
-    """
-    models = [smaller, larger, *more]
+def compare_nested(models: Sequence[Any]) -> Anova | Deviances | FamilyDeviances:
+    """Compare nested models, each with the one before it; see `anova`."""
     if all(isinstance(fit, LikelihoodFit) for model in models for fit in getattr(model, "_fits", None) or [None]):
         of_family = [model._fits[0].family is not None for model in models]
         if any(of_family) != all(of_family):

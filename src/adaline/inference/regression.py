@@ -148,15 +148,15 @@ def hypothesis_test(
     The second freedom is infinite where the normal distribution was asked for, and the test chi-squared.
     The other arguments are those of `summarise_regression`.
     """
-    matrix, values, texts = read_hypotheses(hypothesis, value, names, intercept)
+    tested = read_hypotheses(hypothesis, value, names, intercept)
     found, options = judged.covariances(), judged.options
     each = zip(by_target(judged.fits), found, strict=True)
-    tests = np.array([wald(fit, covariance, matrix, values, texts) for (fit, _), covariance in each])
-    q, freedom = len(matrix), found[0].freedom
+    tests = np.array([wald(fit, covariance, tested) for (fit, _), covariance in each])
+    q, freedom = len(tested.matrix), found[0].freedom
     if options.distribution == "normal":
         freedom, tests[:, 1] = np.inf, scipy.special.chdtrc(q, q * tests[:, 0])
     f, p = (float(column[0]) if flat else column for column in tests.T)
-    return HypothesisTest(texts, f, (q, freedom), p, options.errors)
+    return HypothesisTest(tested.texts, f, (q, freedom), p, options.errors)
 
 
 def variance_inflation(fit: Fit, sums: Moments | None, intercept: bool) -> Array:

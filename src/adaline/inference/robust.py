@@ -348,14 +348,13 @@ def robust_test(
 
     The hypothesis is read as for least squares.
     """
-    matrix, values, texts = read_hypotheses(hypothesis, value, names, intercept)
-    q, freedom, tests = len(matrix), judged.freedom, []
+    tested = read_hypotheses(hypothesis, value, names, intercept)
+    q, freedom, tests = len(tested.matrix), judged.freedom, []
     for fit, root in zip(judged.fits, judged.roots("tests"), strict=True):
-        difference = matrix @ fit.dependence.drop(fit.solution.theta)[0] - values
-        squares = wald_squares(fit, matrix @ root, difference, matrix, texts)
+        squares = wald_squares(fit, tested, fit.dependence.drop(fit.solution.theta), [root])
         tests.append((squares / q, wald_chance(squares, q, freedom)))
     f, p = (column[0] if flat else np.array(column) for column in zip(*tests, strict=True))
-    return HypothesisTest(texts, f, (q, freedom), p, judged.errors)
+    return HypothesisTest(tested.texts, f, (q, freedom), p, judged.errors)
 
 
 @dataclass(frozen=True, repr=False)

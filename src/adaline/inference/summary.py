@@ -196,6 +196,49 @@ class TargetsTable(CoefficientTable):
         return {name: value if isinstance(value, str | bool | int) else float(value) for name, value in said.items()}
 
 
+@dataclass(frozen=True, repr=False)
+class RowsTable:
+    """A table of rows that are dictionaries; prints as text, shows as HTML in a notebook.
+
+    Parameters
+    ----------
+    title : what stands above the table.
+    rows : of names and numbers, by column.
+    notes : lines below the table.
+
+    COLUMNS: the headings of columns by their names, texts first; columns that no row has are left out.
+    """
+
+    COLUMNS: ClassVar[dict[str, str]]
+
+    title: str
+    rows: list[dict[str, Any]]
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+
+    def to_frame(self, backend: FrameBackend | None = None) -> Any:
+        """Return the rows as a frame: of pandas where it is installed, else of polars or Arrow, or of `backend`."""
+        return frame_of(self.rows, backend)
+
+    def _headings(self) -> dict[str, str]:
+        return {name: text for name, text in self.COLUMNS.items() if any(name in row for row in self.rows)}
+
+    def _cells(self) -> list[list[str]]:
+        names = self._headings()
+        return [[str(row[n]) if isinstance(row.get(n), str) else cell(row, n) for n in names] for row in self.rows]
+
+    def __str__(self) -> str:
+        texts = sum(any(isinstance(row.get(name), str) for row in self.rows) for name in self._headings())
+        lines = text_table(list(self._headings().values()), self._cells(), left=texts)
+        return visible("\n".join([self.title, "", *lines, *([""] if self.notes else []), *self.notes]))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        body = "".join(html_row(row) for row in self._cells())
+        notes = "".join(f"<p>{escaped(note)}</p>" for note in self.notes)
+        return html_table(self.title, list(self._headings().values()), body) + notes
+
+
 class ModelTable:
     """A table with one row a model; a dataclass whose fields have one entry a model.
 

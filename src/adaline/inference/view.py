@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # what answers the questions is imported when one is asked
     from adaline.inference.classical import Interval
     from adaline.inference.covariance import ErrorOptions
     from adaline.inference.effects import Effects, EffectsAt, MeanModel
+    from adaline.inference.term_tests import TermTests, TestType
 
 TableT = TypeVar("TableT")
 TestT = TypeVar("TestT")
@@ -107,9 +108,30 @@ class InferenceView(Generic[TableT, TestT, JudgedT]):
         self, hypothesis: HypothesisLike, value: Any = 0.0, target: LabelsLike = None, reference: LabelsLike = None
     ) -> TestT:
         """Return what `test` of the model returns, with these errors; `target`, `reference`: of LogisticRegression."""
+        from adaline.inference.terms import columns_named
+
         given = {"target": target, "reference": reference}
-        found: TestT = self.model._test(self, hypothesis, value, **self._taken("test", given))
+        named = columns_named(self.model, hypothesis)
+        found: TestT = self.model._test(self, named, value, **self._taken("test", given))
         return found
+
+    def anova(self, type: TestType = 2) -> TermTests:
+        """Return the tests of the terms of the model, as `adaline.anova` does, by Wald's statistic with these errors.
+
+        Examples
+        --------
+        >>> from adaline import LinearRegression, datasets
+        >>> data = datasets.load("penguins", target="body_mass_g")
+        >>> model = LinearRegression().fit(data.X, data.y)
+        >>> row = model.with_errors("HC3", data.X, data.y).anova().to_dict()["terms"][2]
+        >>> row["term"], row["df"], round(row["F"], 2)
+        ('x2', 1, 451.11)
+        """
+        from adaline.inference.term_tests import check_testable, check_type, tests_of_terms
+
+        check_type(type)
+        check_testable(self.model, "anova")
+        return tests_of_terms(self, type)
 
     def effects(
         self,

@@ -429,9 +429,10 @@ class LinearSystem(LinearRegressor):
 
         Parameters
         ----------
-        hypothesis : text, list of column names, or matrix (q, 1 + D)
+        hypothesis : text, list of names, or matrix (q, 1 + D)
             Text such as "x1 = x2", "x1 + 2*x2 = 3" or "age = 0, income = 0", with the names of the columns (x0, x1, ...
-            where they have none) and `intercept`; names (all zero together); or C, intercept first.
+            where they have none) and `intercept`; or the name of a term, "race", "race:sex" or "poly(age, 2)", of which
+            all columns are tested; names of columns and terms (all zero together); or C, intercept first.
         value : number or (q,)
             What C theta should be, for names and matrices.
         errors, X, y, sample_weight, groups, lags
