@@ -6,21 +6,23 @@ same state, and a model file holds the fields of the state.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING as REQUIRED
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import cache
 from inspect import getattr_static
+from types import MappingProxyType
 from typing import Any, Final, Generic, Self, TypeVar, overload
 
-from adaline.attributes import own_attributes
+from adaline.attributes import give_attributes, own_attributes
 from adaline.fitted import AnyModel
 from adaline.locks import lock_of
 
 T = TypeVar("T")
 M = TypeVar("M")
 S = TypeVar("S", bound="FittedState")
+F = TypeVar("F", bound="FitSettings")
 
 
 class Missing(Enum):
@@ -30,6 +32,7 @@ class Missing(Enum):
 
 
 MISSING: Final = Missing.MISSING
+EMPTY: Mapping[str, Any] = MappingProxyType({})
 HELD = "_state"
 """Where a model keeps what its attributes show."""
 
@@ -45,8 +48,34 @@ class FittedState:
 
     def by_name(self) -> dict[str, Any]:
         """Return the fields by name, the values themselves and not copies."""
-        kind: Any = type(self)
-        return {name: getattr(self, name) for name in _field_names(kind)}
+        return {name: getattr(self, name) for name in _names_in(self)}
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """The settings of a model that its state is read with, as they were at the fit; a family of systems names its own.
+
+    Settings that change afterwards are those of the next fit: they do not change what the model says until then.
+    """
+
+    @classmethod
+    def of(cls, model: AnyModel, known: Mapping[str, Any] = EMPTY) -> Self:
+        """Return the settings that a model has now, but for those that are known."""
+        kind: Any = cls
+        return cls(**{name: known[name] if name in known else getattr(model, name) for name in _field_names(kind)})
+
+    def changed(self, model: AnyModel) -> dict[str, Any]:
+        """Return those that the model had at the fit, and has no longer."""
+        then = {name: getattr(self, name) for name in _names_in(self)}
+        return {name: value for name, value in then.items() if not _are_same(value, getattr(model, name))}
+
+
+NO_SETTINGS: Final = FitSettings()
+"""Those of a state that its fields alone say how to read."""
+
+
+def _are_same(one: Any, other: Any) -> bool:
+    return one is other or (type(one) is type(other) and bool(one == other))
 
 
 class ShownAttribute(Generic[T]):
@@ -111,6 +140,24 @@ class FittedAttribute(ShownAttribute[T]):
         change_state(model, **{self.field: value})
 
 
+class FittedWith(FittedAttribute[F]):
+    """The settings that a state is read with; of a model that is not fitted, those that it has."""
+
+    def __init__(self, kind: type[F]) -> None:
+        self.kind = kind
+
+    def absent(self, model: AnyModel) -> F:
+        """Return the settings of a model that is not fitted."""
+        return self.kind.of(model)
+
+
+def as_fitted(model: M) -> M:
+    """Return a copy of a fitted model that has the settings which its state is read with."""
+    made, settings = object.__new__(type(model)), model._fitted_with  # type: ignore[attr-defined]
+    give_attributes(made, own_attributes(model) | {name: getattr(settings, name) for name in _names_in(settings)})
+    return made
+
+
 def change_state(model: AnyModel, **changed: object) -> None:
     """Replace the state of a fitted model by one that has other values in these fields."""
     with lock_of(model):
@@ -120,8 +167,13 @@ def change_state(model: AnyModel, **changed: object) -> None:
 
 
 @cache
-def _field_names(state: type[FittedState]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(state))
+def _field_names(kind: type[FittedState | FitSettings]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
+def _names_in(values: FittedState | FitSettings) -> tuple[str, ...]:
+    kind: Any = type(values)
+    return _field_names(kind)
 
 
 @cache
@@ -163,6 +215,18 @@ def state_among(model: AnyModel, state: type[S], attributes: dict[str, Any], **k
         names = ", ".join(name for name, field in shown.items() if field in lacking)
         raise ValueError(f"{kind.__name__} lacks {names}")
     return state(**given)
+
+
+def settings_among(model: AnyModel, attributes: dict[str, Any]) -> FitSettings:
+    """Take the settings of a fit out of attributes: all, or those that were changed since; the model has the others."""
+    changed = attributes.pop("_fitted_with", {})
+    if isinstance(changed, FitSettings):
+        return changed
+    kind: Any = type(model)._fitted_with.kind
+    if strange := changed.keys() - {*_field_names(kind)}:
+        raise ValueError(f"{type(model).__name__} is not read with {min(strange)}")
+    found: FitSettings = kind.of(model, {**attributes, **changed})
+    return found
 
 
 def attributes_of(model: object) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pytest
 
 from adaline import LogisticRegression, OneVsRest, OnlineLogistic, select
 from adaline.arrays import Array
-from adaline.errors import DeprecatedWarning, InvalidParameter, NotFittedError
+from adaline.errors import DeprecatedWarning, InvalidParameter
 from adaline.estimator import clone
 from adaline.kernels import native
 from adaline.state import attributes_of
@@ -109,8 +109,7 @@ def test_another_solver_starts_from_it_and_nothing_is_left() -> None:
     assert attributes_of(model).keys() == attributes_of(exact).keys()
     assert not any(hasattr(model, name) for name in ("partial_fit", "learn_one", "predict_one", "progressive_loss_"))
     exact.set_params(solver="online")
-    with pytest.raises(NotFittedError):
-        exact.predict_one(x[0])
+    assert not hasattr(exact, "predict_one")  # what there is to read was not learned online
     exact.learn_one(x[0], y[0], classes=[0, 1]).partial_fit(x[1:90], y[1:90])
     new = OnlineLogistic().learn_one(x[0], y[0], classes=[0, 1]).partial_fit(x[1:90], y[1:90])
     assert bits(exact, x) == bits(new, x)

@@ -105,16 +105,16 @@ def run_mixed(
             source.refuse_nonfinite()
         weight, mistakes = float(found.tally[WEIGHT]), float(found.tally[MISTAKES])
         corrections += float(found.tally[UPDATES])
-        if weight and (mistakes or not options.clean):
+        if weight and (mistakes or not scan.corrects):
             scan.theta[:] = found.theta / weight
         for other in (scan.good, scan.lag):
             if other.size:
                 other[:] = scan.theta
         found.tally[STEPS] = round(found.tally[STEPS] / max(found.parts, 1))
         scan.numbers[: len(FIELDS)] = found.tally
-        history.append(mistakes if options.clean else float(found.tally[LOSS]) / weight if weight else 0.0)
+        history.append(mistakes if scan.corrects else float(found.tally[LOSS]) / weight if weight else 0.0)
         worst, parts = found.worst, found.parts
-        if worst is not State.RUNNING or (options.clean and not mistakes):
+        if worst is not State.RUNNING or (scan.corrects and not mistakes):
             break
     objective, gap = measure(source, scan)
     status = Status.SOLVED if gap <= max(options.tol, 0.0) * objective else Status.NOT_CONVERGED

@@ -131,7 +131,7 @@ def _check_nested(before: Any, after: Any) -> None:
 def _total(model: AnyModel, about_mean: bool) -> float:
     """Return the total sum of squares of the target, about its mean or about zero."""
     fit = model._fits[0]
-    if about_mean or not model.fit_intercept or fit.factor is None:
+    if about_mean or not model._fitted_with.fit_intercept or fit.factor is None:
         return float(fit.tss[0])
     return float(fit.tss[0] + fit.weight * fit.factor.scaling.mean_hi[-1] ** 2)
 
@@ -321,10 +321,11 @@ def _equal_odds(fit: LikelihoodFit) -> float:
 
 def check_nested_columns(before: Any, after: Any) -> None:
     """Refuse models of which the later does not contain the columns of the one before."""
-    if getattr(before, "fit_intercept", True) and not getattr(after, "fit_intercept", True):
+    small, large = (model._fitted_with for model in (before, after))
+    if getattr(small, "fit_intercept", True) and not getattr(large, "fit_intercept", True):
         raise InvalidData("anova: not nested: the smaller model has an intercept, the larger one has none")
-    if hasattr(before, "thresholds_") and before.link != after.link:
-        raise InvalidData(f"anova: not nested: the links differ, {before.link!r} and {after.link!r}")
+    if hasattr(before, "thresholds_") and small.link != large.link:
+        raise InvalidData(f"anova: not nested: the links differ, {small.link!r} and {large.link!r}")
     names = [_known_names(model) for model in (before, after)]
     extra = [name for name in names[0] if name not in names[1]] if all(names) else []
     if extra:

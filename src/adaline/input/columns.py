@@ -22,7 +22,17 @@ from adaline.fitted import AnySystem
 from adaline.forms import Count, Length, Size
 from adaline.sources import Source
 from adaline.sources.expanded import expanded
-from adaline.state import MISSING, FittedState, ShownAttribute, change_state, state_among
+from adaline.state import (
+    MISSING,
+    NO_SETTINGS,
+    FitSettings,
+    FittedState,
+    FittedWith,
+    ShownAttribute,
+    change_state,
+    settings_among,
+    state_among,
+)
 
 T = TypeVar("T")
 
@@ -107,9 +117,10 @@ class ColumnAttribute(ShownAttribute[T]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SystemState(FittedState):
-    """What a fit has learned of rows, and the columns that these had."""
+    """What a fit has learned of rows, the columns that these had, and the settings that the state is read with."""
 
     columns: InputColumns
+    fitted_with: FitSettings = NO_SETTINGS
 
     def made_names(self) -> NDArray[np.object_] | None:
         """Return the names of columns that are not in their record, as they grow with the rows; None without such."""
@@ -121,12 +132,17 @@ class System(BaseEstimator):
 
     learns: ClassVar[type[SystemState] | None] = None
     _state: SystemState | None = None
+    _fitted_with: FittedWith[Any] = FittedWith(FitSettings)
     n_features_in_ = ColumnAttribute[int](lambda columns: columns.count)
     feature_names_in_ = ColumnAttribute[NDArray[np.object_]](lambda columns: columns.shown_names())
     coding_ = ColumnAttribute[Coding](lambda columns: columns.coding)
     basis_ = ColumnAttribute[Basis](lambda columns: columns.basis)
     _hashed = ColumnAttribute[bool](lambda columns: columns.hashed or None)
     _first_index = ColumnAttribute[int](lambda columns: columns.first)
+
+    def _settings_of_fit(self) -> Any:
+        """Return the settings that a fit now is to be read with."""
+        return type(self)._fitted_with.kind.of(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether the model is fitted: what scikit-learn's `check_is_fitted` asks."""
@@ -137,7 +153,8 @@ class System(BaseEstimator):
         own = dict(state)
         columns = _columns_among(own)
         if columns is not None and self.learns is not None:
-            own["_state"] = state_among(self, self.learns, own, columns=columns)
+            settings = settings_among(self, own)
+            own["_state"] = state_among(self, self.learns, own, columns=columns, fitted_with=settings)
         super().__setstate__(own)
 
 

@@ -151,7 +151,7 @@ def _clusters(model: AnyModel, trace: Trace, window: Window) -> dict[str, Any]:
 def _covariances(model: AnyModel) -> list[Array]:
     """Return the covariance of each component, (2, 2)."""
     k, given = len(model.means_), np.asarray(model.covariances_)
-    match model.covariance_type:
+    match model._fitted_with.covariance_type:
         case "full":
             return list(given)
         case "tied":

@@ -191,7 +191,7 @@ def penalty_path(model: AnyModel, ax: Axes | None = None) -> Axes:
         raise InvalidParameter("penalty_path draws one target: fit Ridge(penalty='auto') on one target at a time")
     ax = axes(ax, 3.4)
     of = "l1" if "l1" in path else "penalties"
-    criterion, chosen = getattr(model, "criterion", "folds"), model.l1_ if of == "l1" else model.penalty_
+    criterion, chosen = getattr(model._fitted_with, "criterion", "folds"), model.l1_ if of == "l1" else model.penalty_
     ax.plot(path[of], path["values"], color=BLUE)
     log_scale(ax, "x")
     if criterion != "evidence":

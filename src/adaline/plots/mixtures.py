@@ -126,7 +126,7 @@ def _greys(count: int) -> list[str]:
 def _covariances(model: AnyModel, count: int) -> Array:
     """Return a matrix for each component, (K, 2, 2)."""
     found = np.asarray(model.covariances_)
-    match model.covariance_type:
+    match model._fitted_with.covariance_type:
         case "tied":
             return np.broadcast_to(found, (count, 2, 2))
         case "diag":

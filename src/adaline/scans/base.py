@@ -81,6 +81,8 @@ class Scan(ABC):
     """Whether errors feed back into larger errors, so that a rate too large shows in the errors."""
     classes: ClassVar[bool] = False
     """Whether the one target is the index of a class, 0, 1, ..., and theta has a row for each class."""
+    corrects: ClassVar[bool] = False
+    """Whether only mistakes change the weights, so that epochs end at the first one without a mistake."""
     default_rate: ClassVar[float] = 0.01
     roots: ClassVar[int] = 0
     """How many (1 + D) x (1 + D) matrices the rule has."""

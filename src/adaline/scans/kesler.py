@@ -37,6 +37,7 @@ class KeslerRule(Scan):
 
     rule = "kesler"
     classes: ClassVar[bool] = True
+    corrects: ClassVar[bool] = True
     default_rate: ClassVar[float] = 1.0
 
     def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:

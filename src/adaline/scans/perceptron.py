@@ -32,6 +32,7 @@ class PerceptronRule(Scan):
     """
 
     rule = "perceptron"
+    corrects: ClassVar[bool] = True
     default_rate: ClassVar[float] = 1.0
 
     def step(self, x: Array, t: Array, eta: float, square: float) -> RowOutcome:

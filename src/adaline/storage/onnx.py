@@ -30,8 +30,7 @@ from adaline.errors import AdalineError, InvalidData, InvalidType
 from adaline.fitted import AnyModel
 from adaline.input.basis import basis_of
 from adaline.links import name_of
-from adaline.losses import LOSSES, Composed, CustomLoss, Linked, loss_of
-from adaline.losses.ordinal import CUMULATIVE_LINKS
+from adaline.losses import LOSSES, Composed, CustomLoss, Linked
 from adaline.parameters import one_of
 from adaline.storage.container import BROKEN, replacing
 from adaline.storage.model_file import check_storable
@@ -222,7 +221,7 @@ def _classifier(graph: Graph, model: AnyModel) -> None:
     if probability is not None:
         graph.output("probability", probability, len(model.classes_))
     elif isinstance(model, SigmoidPerceptron):
-        z = graph.op("Mul", score, graph.real(2.0 if model.activation == "tanh" else 1.0))
+        z = graph.op("Mul", score, graph.real(2.0 if model._fitted_with.activation == "tanh" else 1.0))
         graph.output("probability", sigmoid(graph, z, columns), len(model.classes_))
     elif isinstance(model, GaussianClassifier):
         if joint is None and columns == 1 and len(model.classes_) == 2:
@@ -373,7 +372,7 @@ def logistic(graph: Graph, model: LogisticRegression | OnlineLogistic | ElasticN
     k = len(model.classes_)
     if len(model.coef_) == 1:
         return score, two_classes(graph, score)
-    scheme = getattr(model, "scheme", "softmax")
+    scheme = getattr(model._fitted_with, "scheme", "softmax")
     if scheme != "one-vs-one":
         softmax = scheme == "softmax"
         return score, graph.op("Softmax", score, axis=1) if softmax else sigmoid(graph, score, k)
@@ -385,7 +384,8 @@ def logistic(graph: Graph, model: LogisticRegression | OnlineLogistic | ElasticN
 
 def against_the_rest(graph: Graph, model: OneVsRest, scores: str) -> str:
     """Return the probabilities of machines, logistic in their scores, divided by their sum."""
-    tanh = [getattr(machine, "activation", "") == "tanh" for machine in model.estimators_]
+    settings = [getattr(machine, "_fitted_with", None) for machine in model.estimators_]
+    tanh = [getattr(one, "activation", "") == "tanh" for one in settings]
     return shares(graph, graph.op("Sigmoid", graph.op("Mul", scores, graph.real(np.where([tanh], 2.0, 1.0)))))
 
 
@@ -431,14 +431,14 @@ def ordinal(graph: Graph, model: OrdinalRegression) -> tuple[str, int, str]:
     constant[fitted] = 0.0
     width = np.diff(inner)
     before = graph.op("Neg", beyond)
-    if model.link == "probit":
+    if model._fitted_with.link == "probit":
         constant = np.zeros(k)
         constant[fitted[[0, -1]]] = 0.5
         share = _erf(graph, graph.op("Div", before, graph.real(np.sqrt(2.0))))  # 2 P(y <= k) - 1
         inside = graph.op("MatMul", share, graph.real((upper - lower) / 2))
         probability = graph.op("Max", graph.op("Add", inside, graph.real(constant)), graph.real(0.0))
         return (probability, k, probability) if k > 2 else (beyond, 1, probability)
-    if model.link == "logit":
+    if model._fitted_with.link == "logit":
         constant[fitted[1:-1]] = np.log(-np.expm1(-width))
         terms = [graph.op("Neg", _softplus(graph, z)) for z in (beyond, before)]
     else:
@@ -452,7 +452,7 @@ def ordinal(graph: Graph, model: OrdinalRegression) -> tuple[str, int, str]:
     probability = graph.op("Exp", graph.op("Add", graph.op("Add", *parts), graph.real(constant)))
     if k > 2:
         return probability, k, probability
-    middle = CUMULATIVE_LINKS[model.link].link.quantile(np.array(0.5))
+    middle = model._fitted_with.cumulative.link.quantile(np.array(0.5))
     return graph.op("Add", beyond, graph.real(middle)), 1, probability
 
 
@@ -505,7 +505,7 @@ def _activation(model: GeneralizedLinear | ElasticNet) -> Activation:
     """Return the activation that predicts; refuse Python functions of the user's own."""
     if getattr(model, "_with_offset", None):
         raise InvalidType("this model needs an offset for each row, and the graph takes columns only: use save")
-    loss = loss_of(model.loss, getattr(model, "activation", None), getattr(model, "link", None))
+    loss = model._fitted_with.of_row()
     if isinstance(loss, Composed):
         found = loss.activation
     elif isinstance(loss, Linked):

@@ -22,6 +22,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable
+from dataclasses import fields
 from functools import cache
 from itertools import chain, pairwise
 from typing import Any
@@ -38,14 +39,14 @@ from adaline.coding.expressions import compiled, names_in
 from adaline.coding.formula import targets_of
 from adaline.coding.learned import LearnedFunction
 from adaline.coding.numerals import Notation
-from adaline.construction import check_values
+from adaline.construction import check_values, checks_of
 from adaline.errors import AdalineError
 from adaline.fits.online import OnlineResult
 from adaline.fits.separation import Separation
 from adaline.fitted import AnyModel
 from adaline.inference.robust import RobustFit, StandardErrors
 from adaline.inference.sample import Counted
-from adaline.input.columns import columns_on
+from adaline.input.columns import System, columns_on
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status
 from adaline.scans import SCANS, AdaptiveRule, CoordinateRule, Scan, Schedule
@@ -57,7 +58,7 @@ from adaline.solvers.least_squares.fit import Fit
 from adaline.solvers.smooth.likelihood import FamilyFit, LikelihoodFit
 from adaline.sources.absorbed import Absorption
 from adaline.sources.standardized import Standard
-from adaline.state import attributes_of, change_state
+from adaline.state import FitSettings, as_fitted, attributes_of, change_state
 from adaline.sums import ClassMoments, Components, Moments, View
 from adaline.systems import SYSTEMS, UNSUPERVISED
 from adaline.systems.families.adaptation import VARIANTS, Adaptation
@@ -211,7 +212,7 @@ STATE: dict[str, str] = {
     **{"_recording": "Recording", "_state": "Adaptation", "_recorded": "[number(., D)]", "coding_": "Coding"},
     **{"output_": "float|float(K)", "deviance_": "float|float(K)", "dispersion_": "float|float(K)"},
     **{"shape_": "positive|positive(K)", "_with_offset": "bool", "absorbed_": "Absorption"},
-    **{"_hashed": "bool", "_first_index": "count"},
+    **{"_hashed": "bool", "_first_index": "count", "_fitted_with": "FitSettings"},
     **{"_densities": "ClassDensities", "_mixtures": "[Components]", "priors_": "number(C)", "gamma_": "number"},
     **{
         "covariance_": "float|float(.)|float(., .)|float(., ., .)|float(., ., ., .)",
@@ -302,7 +303,9 @@ def check_model(model: AnyModel) -> None:
     trial = copy.copy(model)
     blank = dict.fromkeys({"names", "with_offset"} & model._state.by_name().keys())  # the row has none, and no levels
     change_state(trial, columns=columns_on(model)._replace(names=None, coding=None), **blank)
-    bounded = isinstance(trial, GeneralizedLinear) and trial._loss().linked is not None  # the row may have no mean
+    bounded = (
+        isinstance(trial, GeneralizedLinear) and trial._fitted_with.of_row().linked is not None
+    )  # the row may have no mean
     with np.errstate(all="ignore"):
         (trial._outputs if bounded else trial.predict)(np.zeros((1, sizes["F"])))
 
@@ -327,6 +330,11 @@ def check_state(model: AnyModel, sizes: Sizes) -> None:
         _same(basis.n_features_in_, columns, "columns of the basis")
         columns = basis_size(basis)
     _same(sizes.setdefault("S" if hasattr(model, "taps") else "D", columns), columns, "columns")
+    if isinstance(model, System):
+        checks = checks_of(type(model))
+        for field in fields(model._fitted_with):
+            checks[field.name].check(field.name, getattr(model._fitted_with, field.name))
+        model = as_fitted(model)
     for base in cls.__mro__:
         if base in INVARIANTS:
             INVARIANTS[base](model, sizes)
@@ -475,6 +483,8 @@ def _is_one(value: Any, name: str, sizes: Sizes) -> bool:
             return isinstance(value, str | bool | int | float)
         case "Status":
             return isinstance(value, Status)
+        case "FitSettings":  # whose values are checked as the parameters are
+            return isinstance(value, FitSettings)
         case "Factor" | "Scan":
             fine = isinstance(value, Factor if name == "Factor" else Scan) and type(value) in FIELDS
         case "System" | "Basis":

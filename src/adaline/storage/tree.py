@@ -142,6 +142,9 @@ def parts_of(model: AnyModel) -> tuple[dict[str, Any], dict[str, Any]]:
             f"cannot store {name} of {owner}: it was set by other code than fit, and a model file holds only what fit "
             f"learns. Delete the attribute {name}, and keep it in a file of its own"
         )
+    settings = state.pop("_fitted_with", None)
+    if settings is not None and (changed := settings.changed(model)):  # others are among the parameters
+        state["_fitted_with"] = changed
     if "_like" in state:
         state["_like"] = None  # a device array that says where results should go: they go to the host
     return parameters, state

@@ -24,7 +24,7 @@ from adaline.input import Meter, by_blocks, generator, transaction
 from adaline.input.columns import System, SystemState
 from adaline.input.open import read_finite, refuse_overflow
 from adaline.links import LINK, Link, LinkName
-from adaline.losses import Loss, loss_of
+from adaline.losses import Loss
 from adaline.losses.families import Family
 from adaline.losses.registry import ACTIVATION, LOSS, LossName
 from adaline.parameters import (
@@ -50,9 +50,10 @@ from adaline.solvers.epochs.stochastic import stochastic_descent
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.fit import certificate
 from adaline.solvers.smooth.gradient import FunctionProblem, Stop, first_metric, gradient_descent, minimise_function
-from adaline.state import FittedAttribute
+from adaline.state import FittedAttribute, FittedWith
 from adaline.sums.machine import DifferentiableMachine, dense
 from adaline.systems.families.any_loss import (
+    LossSettings,
     PosedRows,
     add_offset,
     has_response,
@@ -73,12 +74,20 @@ MACHINE = Having(
 )
 
 
+@dataclass(frozen=True)
+class CustomMachineSettings(LossSettings):
+    """The settings that a machine of one's own is read with."""
+
+    machine: DifferentiableMachine
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CustomMachineState(SystemState):
     """What a fit of a machine of one's own has learned.
 
     Parameters
     ----------
+    fitted_with : the machine, and what its outputs mean.
     weights : W, of any shape.
     history, n_iter : the objective after each step, or the mean loss of each epoch; and their number.
     certificate : how the solver ended.
@@ -87,6 +96,7 @@ class CustomMachineState(SystemState):
     row_shape : the shape of a prediction: () or (K,).
     """
 
+    fitted_with: CustomMachineSettings
     weights: Array
     history: list[float]
     n_iter: int
@@ -201,6 +211,7 @@ class CustomMachine(MultiOutputMixin, RegressorMixin, System):
     basis: Annotated[Any, BASIS] = None
 
     learns = CustomMachineState
+    _fitted_with = FittedWith(CustomMachineSettings)
     weights_ = FittedAttribute[Array]()
     history_ = FittedAttribute[list[float]]()
     n_iter_ = FittedAttribute[int]()
@@ -225,11 +236,13 @@ class CustomMachine(MultiOutputMixin, RegressorMixin, System):
         """
         meter = Meter(X)
         check_parameters(self)
-        posed = pose(self, self._loss(), X, y, sample_weight, offset, exposure, held=True)
+        settings = CustomMachineSettings.of(self)
+        posed = pose(self, settings.of_row(), X, y, sample_weight, offset, exposure, held=True)
         first = self._first_weights(posed)
         weights, history, proof = self._minimise(posed, first)
         self._state = CustomMachineState(
             columns=posed.columns,
+            fitted_with=settings,
             weights=weights,
             history=history,
             n_iter=len(history),
@@ -243,7 +256,7 @@ class CustomMachine(MultiOutputMixin, RegressorMixin, System):
         return self
 
     def _check_together(self) -> None:
-        loss = self._loss()
+        loss = CustomMachineSettings.of(self).of_row()
         refuse_corners(loss, self.solver)
         if shape_of(loss) == "auto":
             raise InvalidParameter("the shape of a negative binomial is not estimated: use NegativeBinomial(shape=...)")
@@ -339,11 +352,12 @@ class CustomMachine(MultiOutputMixin, RegressorMixin, System):
         """Return G(W, x) of rows, (n, K), on the host."""
         check_is_fitted(self, "certificate_")
         x = read_finite(self, X)
-        return np.asarray(self.machine.value(self.weights_, dense(host(x) if is_device(x) else x)))
+        return np.asarray(self._fitted_with.machine.value(self.weights_, dense(host(x) if is_device(x) else x)))
 
     def _loss(self) -> Loss:
-        """Return the loss of a row without its offset."""
-        return loss_of(self.loss, self.activation, self.link)
+        """Return the loss of a row of the fit without its offset; before a fit, of the next one."""
+        settings: CustomMachineSettings = self._fitted_with
+        return settings.of_row()
 
     def _tol(self) -> float:
         return TOLERANCE[self.solver] if self.tol is None else float(self.tol)

@@ -18,7 +18,7 @@ from adaline.fits.elastic_net.memory import MOST_DENSE_COLUMNS
 from adaline.fits.elastic_net.net import FittedNet, NetOptions
 from adaline.fits.elastic_net.squared import fit_net_folds
 from adaline.fits.elastic_net.stacked import fit_stacked
-from adaline.fitted import AnySystem, check_is_fitted
+from adaline.fitted import check_is_fitted
 from adaline.forms import Count, Curves, Finite, Floats, Intercepts, LabelsOf, Slopes, Strings
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.coded import effects_on, scored
@@ -50,7 +50,7 @@ from adaline.results import CONSTANT, EXPLAINED, Certificate, Status, combine_ce
 from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
 from adaline.sources.views import as_shares, shares_of
-from adaline.state import FittedAttribute
+from adaline.state import FitSettings, FittedAttribute, FittedWith
 from adaline.sums import Targets
 from adaline.systems.families.decisions import label_of_largest
 from adaline.systems.families.folds import FoldFits
@@ -67,9 +67,20 @@ MIX = Number(above=0, most=1)
 LABEL = AnyOf(Instance(str, "a text"), WholeNumber())
 
 
-def _classifies(system: AnySystem) -> bool:
-    """Whether the targets are labels."""
-    return isinstance(loss_of(system.loss), Logistic | Softmax)
+@dataclass(frozen=True)
+class NetSettings(FitSettings):
+    """The settings that an elastic net is read with."""
+
+    loss: LossName | Loss | Family
+
+    def of_row(self) -> Loss:
+        """Return the loss of a row."""
+        return loss_of(self.loss)
+
+    @property
+    def classifies(self) -> bool:
+        """Whether the targets are labels."""
+        return isinstance(self.of_row(), Logistic | Softmax)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -78,6 +89,7 @@ class ElasticNetState(SystemState):
 
     Parameters
     ----------
+    fitted_with : the loss.
     coef, intercept : (D,) and a number, (K, D) and (K,) of several targets or classes.
     l1, penalty : the penalties used.
     aliased : names of constant columns.
@@ -90,6 +102,7 @@ class ElasticNetState(SystemState):
     absorbed : what was absorbed from the rows.
     """
 
+    fitted_with: NetSettings
     coef: Slopes
     intercept: Intercepts
     l1: float | Annotated[Array, Floats(".")]
@@ -218,6 +231,7 @@ class ElasticNet(LinearRegressor):
     basis: Annotated[Any, BASIS] = None
 
     learns = ElasticNetState
+    _fitted_with = FittedWith(NetSettings)
     coef_ = FittedAttribute[Array]()
     intercept_ = FittedAttribute[float | Array]()
     l1_ = FittedAttribute[float | Array]()
@@ -257,7 +271,7 @@ class ElasticNet(LinearRegressor):
         check_parameters(self)
         if self.basis is not None:
             return None
-        if _classifies(self):
+        if NetSettings.of(self).classifies:
             return self._fit_class_folds(X, y, sample_weight, fold)
         if not isinstance(loss_of(self.loss), Squared):
             return None
@@ -311,19 +325,19 @@ class ElasticNet(LinearRegressor):
     def predict(self, X: RowsLike) -> Any:
         """Return predictions (n,) or (n, K): the mean of the target under the loss; for labels the likeliest one."""
         z = self._outputs(X)
-        if _classifies(self):
+        if self._fitted_with.classifies:
             return label_of_largest(like_rows(X, z[:, 0] if z.shape[1] == 1 else z), self.classes_)
-        y = refuse_overflow(loss_of(self.loss).mean(z))
+        y = refuse_overflow(self._fitted_with.of_row().mean(z))
         return like_rows(X, np.asarray(y[:, 0] if self._flat else y))
 
-    @available_if(_classifies)
+    @available_if(lambda net: net._fitted_with.classifies)
     @by_blocks
     def decision_function(self, X: RowsLike) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         z = self._outputs(X)
         return like_rows(X, z[:, 0] if z.shape[1] == 1 else z)
 
-    @available_if(_classifies)
+    @available_if(lambda net: net._fitted_with.classifies)
     @by_blocks
     def predict_proba(self, X: RowsLike) -> Array:
         """Return the probability of each class, (n, K)."""
@@ -337,7 +351,8 @@ class ElasticNet(LinearRegressor):
 
         Of successes and failures, it is R^2 of the shares, weighted by the trials.
         """
-        return scored(self, self._accuracy if _classifies(self) else self._determination, X, y, sample_weight)
+        measure = self._accuracy if self._fitted_with.classifies else self._determination
+        return scored(self, measure, X, y, sample_weight)
 
     def _determination(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike = None) -> float:
         if self.predict(X).ndim == 1 and np.ndim(y) == 2 and np.shape(y)[1] == 2:
@@ -367,7 +382,7 @@ class ElasticNet(LinearRegressor):
 
     def _open(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, loss: Loss) -> OpenedNet:
         """Return the rows, the loss, and the labels where the targets are labels."""
-        if not _classifies(self):
+        if not NetSettings.of(self).classifies:
             source, columns = open_rows(self, X, y, sample_weight, reset=True)
             if loss.name == "binomial" and source.shape.targets > 1:
                 if not source.sum(Targets, loss).finite:  # refuses what are no counts
@@ -428,6 +443,7 @@ class ElasticNet(LinearRegressor):
         what = CONSTANT if source.absorption is None else EXPLAINED
         return ElasticNetState(
             columns=columns,
+            fitted_with=NetSettings.of(self),
             coef=coef,
             intercept=intercept,
             l1=l1s[0] if len(nets) == 1 else np.array(l1s),
@@ -483,26 +499,26 @@ class ElasticNet(LinearRegressor):
     @property
     def compared_columns(self) -> int:
         """Columns up to which a fit learns from all rows in a comparison: those whose second moments are formed."""
-        return 0 if _classifies(self) else MOST_DENSE_COLUMNS
+        return 0 if self._fitted_with.classifies else MOST_DENSE_COLUMNS
 
     @property
     def compared_numbers(self) -> int:
         """Numbers of X that a fit learns from in a comparison, beyond so many columns."""
-        return 2**16 if _classifies(self) else 2**20
+        return 2**16 if self._fitted_with.classifies else 2**20
 
     @property
     def compared_products(self) -> int | None:
         """Products of columns that a step of a likelihood forms in a comparison, at most: those of 128 columns."""
-        return 2**24 if _classifies(self) else None
+        return 2**24 if self._fitted_with.classifies else None
 
     @property
     def compared_work(self) -> int | None:
         """Multiplications of a Newton step of several classes beyond which a comparison leaves the system out."""
-        return 2**23 if _classifies(self) else None
+        return 2**23 if self._fitted_with.classifies else None
 
     @property
     def _estimator_type(self) -> str:  # type: ignore[override]
-        return "classifier" if _classifies(self) else "regressor"
+        return "classifier" if self._fitted_with.classifies else "regressor"
 
 
 def _shown_path(net: FittedNet, options: NetOptions) -> dict[str, Array]:

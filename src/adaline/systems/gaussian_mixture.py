@@ -25,11 +25,23 @@ from adaline.solvers.clusters.alternate import e_step
 from adaline.solvers.clusters.components import CovarianceForm, CovarianceType, Mixture, in_raw_units
 from adaline.solvers.clusters.mixture import GivenStart, MixtureOptions, MixtureStart, fit_mixture
 from adaline.sources import Source
-from adaline.state import FittedAttribute
+from adaline.state import FitSettings, FittedAttribute, FittedWith
 from adaline.sums import Components, View
 from adaline.sums.mixture import log_joint, log_total
 from adaline.systems.families.named import named_system
 from adaline.systems.families.unsupervised import UnsupervisedState, UnsupervisedSystem, shaped
+
+
+@dataclass(frozen=True)
+class MixtureSettings(FitSettings):
+    """The settings that a mixture is read with."""
+
+    covariance_type: CovarianceType
+
+    @property
+    def form(self) -> CovarianceForm:
+        """The form of the covariances."""
+        return CovarianceForm(self.covariance_type)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,12 +50,14 @@ class MixtureState(UnsupervisedState):
 
     Parameters
     ----------
+    fitted_with : the form of the covariances.
     weights, means : (K,) and (K, D).
     covariances, precisions, precisions_cholesky : as `GaussianMixture` says, by the type of the covariances.
     converged : whether EM ended before its last step.
     lower_bound : mean log-likelihood of a row before the last step.
     """
 
+    fitted_with: MixtureSettings
     weights: Annotated[Array, Floats("M")]
     means: Annotated[Array, Floats("M D")]
     covariances: Annotated[Array, Finite("M", "M D", "D D", "M D D")]
@@ -126,6 +140,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
     basis: Any = None
 
     learns = MixtureState
+    _fitted_with = FittedWith(MixtureSettings)
     weights_ = FittedAttribute[Array]()
     means_ = FittedAttribute[Array]()
     covariances_ = FittedAttribute[Array]()
@@ -139,7 +154,8 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         """Fit to rows X (n, D), or to a source; y is ignored, weights are frequencies."""
         meter = Meter(X)
         check_parameters(self)
-        kind, warm = self._kind(), bool(self.warm_start) and self._state is not None
+        settings, warm = MixtureSettings.of(self), bool(self.warm_start) and self._state is not None
+        kind = settings.form
         options = MixtureOptions(
             components=int(self.n_components),
             kind=kind,
@@ -150,11 +166,12 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
             how=self.init_params,
         )
         source, columns = self._open(X, sample_weight, reset=not warm)
-        given = self._given(options.components, source.shape.features, warm)
+        given = self._given(kind, options.components, source.shape.features, warm)
         last = self.lower_bound_ if warm else -np.inf
         best = fit_mixture(source, replace(options, given=given, last=last), generator(self.random_state))
         self._state = MixtureState(
             columns=columns,
+            fitted_with=settings,
             certificate=self._certify(source, meter, -best.values[-1] * best.weight, "EM", best.converged),
             converged=best.converged,
             n_iter=best.n_iter,
@@ -222,7 +239,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         """Return the densities in raw units, from the attributes as they are."""
         check_is_fitted(self, "means_")
         d = self.means_.shape[1]
-        factors = for_each(np.asarray(self.precisions_cholesky_), self._kind(), *self.means_.shape)
+        factors = for_each(np.asarray(self.precisions_cholesky_), self._fitted_with.form, *self.means_.shape)
         with np.errstate(divide="ignore"):
             return Components(np.log(self.weights_), self.means_, factors, View(np.ones(d), np.zeros(d)))
 
@@ -238,7 +255,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
 
     def _mean_log(self, X: RowsLike, sample_weight: WeightsLike) -> tuple[float, float]:
         """Return the mean of ln p(x) of rows X, and their weight; of streamed rows, from sums."""
-        components, kind = self._components(), self._kind()
+        components, kind = self._components(), self._fitted_with.form
         if isinstance(X, Source) and (source := self._open(X, sample_weight, reset=False).source).streamed:
             sums = e_step(source, components, kind)
             weight = float((sums.moments[:, -1, -1] if kind.whole else sums.moments[:, -1]).sum())
@@ -253,14 +270,11 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         return tags
 
     def _parameters(self) -> int:
-        return self._kind().parameters(*self.means_.shape)
+        form: CovarianceForm = self._fitted_with.form
+        return form.parameters(*self.means_.shape)
 
-    def _kind(self) -> CovarianceForm:
-        return CovarianceForm(self.covariance_type)
-
-    def _given(self, k: int, d: int, warm: bool) -> GivenStart:
+    def _given(self, kind: CovarianceForm, k: int, d: int, warm: bool) -> GivenStart:
         """Return the start: the parameters there are, or those of the constructor, in raw units."""
-        kind = self._kind()
         if warm:
             return GivenStart(self.weights_, self.means_, for_each(self.covariances_, kind, k, d))
         weights, means, precisions = self.weights_init, self.means_init, self.precisions_init

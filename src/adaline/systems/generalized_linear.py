@@ -58,7 +58,7 @@ from adaline.input.coded import (
 from adaline.input.columns import SystemState
 from adaline.input.open import open_rows, read_finite, refuse_overflow
 from adaline.links import LINK, Link, LinkName, name_of
-from adaline.losses import FAMILIES, Loss, NegativeBinomial, Offset, loss_of
+from adaline.losses import FAMILIES, Loss, NegativeBinomial, Offset
 from adaline.losses.families import Family
 from adaline.losses.registry import ACTIVATION, LOSS, LossName
 from adaline.parameters import (
@@ -93,10 +93,11 @@ from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, LikelihoodFit
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
-from adaline.state import FittedAttribute
+from adaline.state import FittedAttribute, FittedWith
 from adaline.sums.machine import dense
 from adaline.sums.wrong_rows import outputs
 from adaline.systems.families.any_loss import (
+    LossSettings,
     PosedRows,
     add_offset,
     has_response,
@@ -127,12 +128,28 @@ SEPARATED = (
 )
 
 
+@dataclass(frozen=True)
+class GeneralizedLinearSettings(LossSettings):
+    """The settings that a generalized linear machine is read with."""
+
+    fit_intercept: bool
+
+    def refuse_exposure(self, exposure: OffsetsLike) -> None:
+        """Refuse an exposure where a mean does not grow in proportion to it; with an activation it may do."""
+        if exposure is None or self.activation is not None:
+            return
+        linked = self.of_row().linked
+        if linked is None or name_of(linked.link) != "log":
+            raise InvalidParameter("exposure is the logarithm's offset: it needs link='log'; give offset= instead")
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GeneralizedLinearState(SystemState):
     """What a fit of a generalized linear machine has learned.
 
     Parameters
     ----------
+    fitted_with : what the outputs mean.
     coef, intercept : (D,) and a number, or (K, D) and (K,).
     certificate : how good the solution is.
     history, n_iter : the objective after each step, or the mean loss of each epoch; and their number.
@@ -146,6 +163,7 @@ class GeneralizedLinearState(SystemState):
     absorbed : what was absorbed from the rows.
     """
 
+    fitted_with: GeneralizedLinearSettings
     coef: Slopes
     intercept: Intercepts
     certificate: Certificate
@@ -278,6 +296,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     basis: Annotated[Any, BASIS] = None
 
     learns = GeneralizedLinearState
+    _fitted_with = FittedWith(GeneralizedLinearSettings)
     coef_ = FittedAttribute[Array]()
     intercept_ = FittedAttribute[float | Array]()
     certificate_ = FittedAttribute[Certificate]()
@@ -329,10 +348,11 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     ) -> Self:
         meter = Meter(X)
         check_parameters(self)
-        self._refuse_exposure(exposure)
+        settings = GeneralizedLinearSettings.of(self)
+        settings.refuse_exposure(exposure)
         before = theta_of(self) if self.warm_start and self._state is not None else self.init
         self._state = None  # effects are absorbed afresh
-        loss, stochastic = self._loss(), self.solver == "stochastic"
+        loss, stochastic = settings.of_row(), self.solver == "stochastic"
         shaping = shape_of(loss) == "auto"
         loss = with_family(loss, NegativeBinomial(1.0)) if shaping else loss
         posed = pose(self, loss, X, y, sample_weight, offset, exposure, held=stochastic)
@@ -425,6 +445,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         columns = named(depend, posed.columns.coefficient_names(), absorbed)
         state = GeneralizedLinearState(
             columns=posed.columns,
+            fitted_with=GeneralizedLinearSettings.of(self),
             coef=coef,
             intercept=intercept,
             certificate=without_constants(
@@ -447,7 +468,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             return state
         deviance, dispersion, shape = np.array([[part.deviance, part.dispersion, part.shape] for part in parts]).T
         if not np.isnan(shape).any():
-            one = flat or shape_of(self._loss()) != "auto"
+            one = flat or shape_of(state.fitted_with.of_row()) != "auto"
             state = replace(state, shape=float(shape[0]) if one else shape)
         return replace(
             state,
@@ -469,7 +490,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         )
 
     def _check_together(self) -> None:
-        loss = self._loss()
+        loss = GeneralizedLinearSettings.of(self).of_row()
         if self.l1 and self.solver in ("gradient", "stochastic"):
             raise InvalidParameter(f"l1 is not for solver={self.solver!r}: leave solver='auto'")
         if shape_of(loss) == "auto" and self.solver == "stochastic":
@@ -481,19 +502,12 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             raise InvalidParameter("rate must be 'auto' or a number: only batch steps take more")
 
     def _loss(self) -> Loss:
-        """Return the loss of a row without its offset."""
-        return loss_of(self.loss, self.activation, self.link)
+        """Return the loss of a row of the fit without its offset; before a fit, of the next one."""
+        settings: GeneralizedLinearSettings = self._fitted_with
+        return settings.of_row()
 
     def _tol(self) -> float:
         return TOLERANCE.get(self.solver, PRECISE) if self.tol is None else float(self.tol)
-
-    def _refuse_exposure(self, exposure: OffsetsLike) -> None:
-        """Refuse an exposure where a mean does not grow in proportion to it; with an activation it may do."""
-        if exposure is None or self.activation is not None:
-            return
-        linked = self._loss().linked
-        if linked is None or name_of(linked.link) != "log":
-            raise InvalidParameter("exposure is the logarithm's offset: it needs link='log'; give offset= instead")
 
     def _warn(self) -> None:
         status, advice = self.certificate_.status, self.certificate_.advice
@@ -716,7 +730,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         level: float,
         interval: CoefficientInterval = "wald",
     ) -> FamilySummary:
-        judged, intercept, ends = asked.judged, bool(self.fit_intercept), None
+        judged, intercept, ends = asked.judged, bool(self._fitted_with.fit_intercept), None
         if interval == "profile":
             refuse_absorbed(self, "profile intervals")
             check_profile(asked.options, asked.rows.X)
@@ -748,7 +762,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             columns_of(self),
             hypothesis,
             value,
-            intercept=bool(self.fit_intercept),
+            intercept=bool(self._fitted_with.fit_intercept),
             flat=self._flat,
             errors=asked.options.errors,
             freedom=asked.judged.freedom,
@@ -825,7 +839,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
 
     def _shifted(self, X: RowsLike, offset: OffsetsLike, exposure: OffsetsLike) -> Array:
         """Return z of rows with their offsets, (n, K)."""
-        self._refuse_exposure(exposure)
+        self._fitted_with.refuse_exposure(exposure)
         if hasattr(self, "absorbed_") and (offset is not None or exposure is not None):
             raise InvalidParameter("the offset of a model with absorbed effects comes with its table: give none")
         fitted_so = bool(getattr(self, "_with_offset", None))
@@ -873,9 +887,11 @@ def with_absorbed(fit: LikelihoodFit, source: AbsorbedSource) -> LikelihoodFit:
 
 def _has_likelihood(system: AnySystem) -> bool:
     """Whether the loss is a likelihood that was maximised; say what to do where it is not."""
-    if system.solver != "stochastic" and system._loss().linked is not None:
+    maximised = system.solver != "stochastic" if system._state is None else system._state.fits != []
+    loss = system._loss()
+    if maximised and loss.linked is not None:
         return True
-    better = "LogisticRegression" if system._loss().coupled else "RobustRegression"
+    better = "LogisticRegression" if loss.coupled else "RobustRegression"
     raise InvalidParameter(
         "inference needs a likelihood, by another solver than 'stochastic': use loss='squared', "
         f"'logistic' or a family ({', '.join(FAMILIES)}), or {better}"

@@ -85,7 +85,6 @@ class KeslerPerceptron(OnlineClassifier):
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"epochs": 100, "standardize": True},)
     _rule = KeslerRule
-    _ends_clean = True
 
     rate: Annotated[float, POSITIVE] = 1.0
     schedule: Decay = "constant"

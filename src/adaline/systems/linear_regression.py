@@ -11,7 +11,6 @@ from adaline.parameters import (
     BATCH_RATE,
     COUNT,
     FIRST_WEIGHTS,
-    FLAG,
     NONE,
     ZERO_OR_MORE,
     AnyOf,
@@ -112,7 +111,7 @@ class LinearRegression(LinearSystem):
     stop_error: Annotated[float | None, AnyOf(NONE, Number())] = None
     epochs: Annotated[int, COUNT] = 100_000
     rank: Annotated[RankRule, one_of(RankRule)] = "minimum-norm"
-    positive: Annotated[bool, FLAG] = False
+    positive: bool = False
     weights: WeightKind = "frequency"
     basis: Any = None
 

@@ -94,7 +94,7 @@ from adaline.solvers.smooth.problem import Problem, build_problem, column_spread
 from adaline.sources import Source
 from adaline.sources.base import InMemory
 from adaline.sources.views import Fold, in_memory, recoded
-from adaline.state import FittedAttribute
+from adaline.state import FitSettings, FittedAttribute, FittedWith
 from adaline.sums import Spread
 from adaline.systems import online_alias
 from adaline.systems.families.decisions import (
@@ -115,12 +115,22 @@ LogisticSolver = Literal[SmoothSolver, "online"]
 MOST_PAIRED = 10  # folds up to which paths are found without every two of them: a machine for each pair
 
 
+@dataclass(frozen=True)
+class LogisticSettings(FitSettings):
+    """The settings that a logistic regression is read with."""
+
+    scheme: ClassScheme
+    fit_intercept: bool
+    class_weight: ClassWeight
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LogisticState(SystemState):
     """What a fit of the likelihood of labels has learned.
 
     Parameters
     ----------
+    fitted_with : what the machines are, and the weights of the classes.
     classes : the labels.
     coef, intercept : (1, D) and (1,) of two classes, else a row for each machine.
     certificate : how good the solution is.
@@ -133,6 +143,7 @@ class LogisticState(SystemState):
     typical : (D,) means of the columns.
     """
 
+    fitted_with: LogisticSettings
     classes: Annotated[Labels, LabelsOf("C")]
     coef: Annotated[Array, Finite("K D")]
     intercept: Annotated[Array, Floats("K")]
@@ -252,6 +263,7 @@ class LogisticRegression(NearFits, LinearClassifier):
     basis: Annotated[Any, BASIS] = None
 
     learns = LogisticState
+    _fitted_with = FittedWith(LogisticSettings)
     classes_ = FittedAttribute[Labels]()
     coef_ = FittedAttribute[Array]()
     intercept_ = FittedAttribute[Array]()
@@ -388,7 +400,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         z = self._outputs(X)
         k = len(self.classes_)
-        if self.scheme == "one-vs-one" and k > 2:  # votes; the probabilities of the pairs break ties
+        if self._fitted_with.scheme == "one-vs-one" and k > 2:  # votes; the probabilities of the pairs break ties
             z = host(z)
             voted = (z > 0).astype(float)
             return like_rows(X, sum_of_pairs(1.0 - voted, voted, k) + self._pair_probabilities(z) / k**2)
@@ -424,17 +436,17 @@ class LogisticRegression(NearFits, LinearClassifier):
     @by_blocks
     def predict_proba(self, X: RowsLike) -> Array:
         """Return the probability of each class, (n, K); of several machines made to add up."""
-        z = self._outputs(X)
-        if z.shape[1] == 1 or self.scheme == "softmax":
+        z, scheme = self._outputs(X), self._fitted_with.scheme
+        if z.shape[1] == 1 or scheme == "softmax":
             return like_rows(X, coupled_probabilities(z))
         z = host(z)
-        return like_rows(X, shares(Logistic().mean(z) if self.scheme == "one-vs-rest" else self._pair_probabilities(z)))
+        return like_rows(X, shares(Logistic().mean(z) if scheme == "one-vs-rest" else self._pair_probabilities(z)))
 
     @by_blocks
     def predict_log_proba(self, X: RowsLike) -> Array:
         """Return the logarithms of the probabilities, (n, K)."""
         z = host(self._outputs(X))
-        if z.shape[1] == 1 or self.scheme == "softmax":
+        if z.shape[1] == 1 or self._fitted_with.scheme == "softmax":
             return like_rows(X, coupled_log_probabilities(z))
         with np.errstate(divide="ignore"):
             return like_rows(X, np.log(host(self.predict_proba(X))))
@@ -558,13 +570,13 @@ class LogisticRegression(NearFits, LinearClassifier):
             rows = self._same_rows(*asked.rows[:3])
             base = index_of(self._fitted_classes(), reference, "reference")
             reach = quantile(judged.freedom, level)
-            ends = profile_ends(judged.fits[0], self._loss(), rows, bool(self.fit_intercept), reach, base)
+            ends = profile_ends(judged.fits[0], self._loss(), rows, bool(self._fitted_with.fit_intercept), reach, base)
         return summarise(
             judged.fits[0],
             columns_of(self),
             self._fitted_classes(),
             title=type(self).__name__,
-            intercept=bool(self.fit_intercept),
+            intercept=bool(self._fitted_with.fit_intercept),
             level=level,
             reference=reference,
             notes=[*([SEPARATED] if self.separation_ is not None else []), *judged.describe()],
@@ -588,7 +600,7 @@ class LogisticRegression(NearFits, LinearClassifier):
             value,
             columns_of(self),
             self._fitted_classes(),
-            intercept=bool(self.fit_intercept),
+            intercept=bool(self._fitted_with.fit_intercept),
             target=target,
             reference=reference,
             errors=asked.options.errors,
@@ -645,7 +657,7 @@ class LogisticRegression(NearFits, LinearClassifier):
             return likelihood_influence(fit, self._loss(), rows)
         k, base = len(fit.solution.theta), index_of(self._fitted_classes(), reference, "reference")
         pairs = np.delete(np.eye(k) - np.eye(k)[base], base, axis=0)
-        own = np.eye(fit.solution.theta.shape[1])[0 if self.fit_intercept else 1 :]
+        own = np.eye(fit.solution.theta.shape[1])[0 if self._fitted_with.fit_intercept else 1 :]
         return class_influence(fit, Softmax(), rows, np.einsum("pk,jd->pjkd", pairs, own).reshape(-1, k, own.shape[1]))
 
     def _mean_model(self, judged: JudgedLikelihoods | None = None) -> MeanModel:
@@ -661,8 +673,9 @@ class LogisticRegression(NearFits, LinearClassifier):
     def _same_rows(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> Source:
         """Return rows given again as they were fitted: weighted by class, without the classes that have no weight."""
         source = open_labelled(self, X, y, sample_weight, reset=False).encoded(self.classes_)
-        if self.class_weight is not None:
-            own = class_weights(self.class_weight, self.classes_, class_weights_of(source).of(len(self.classes_)))
+        weights = self._fitted_with.class_weight
+        if weights is not None:
+            own = class_weights(weights, self.classes_, class_weights_of(source).of(len(self.classes_)))
             source = recoded(source, np.arange(len(self.classes_), dtype=float)[:, None], own)
         present = host(self.intercept_) > -np.inf
         if len(self.classes_) > 2 and not present.all():
@@ -806,6 +819,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         ]
         return LogisticState(
             columns=columns,
+            fitted_with=LogisticSettings.of(self),
             classes=rows.classes,
             coef=coef,
             intercept=intercept,
@@ -843,7 +857,7 @@ class LogisticRegression(NearFits, LinearClassifier):
     def _one_fit(self, what: str) -> LikelihoodFit:
         """Return the likelihood that inference is about; refuse several."""
         check_is_fitted(self, "classes_")
-        if online_alias.is_online(self):
+        if not online_alias.has_maximum(self):
             raise InvalidParameter(
                 f"{what} needs a maximum of the likelihood, and solver='online' takes each row once: use another solver"
             )

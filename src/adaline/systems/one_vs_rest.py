@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -11,11 +12,19 @@ from adaline.estimator import available_if
 from adaline.fitted import AnySystem, check_is_fitted
 from adaline.input import by_blocks
 from adaline.parameters import one_of
+from adaline.state import FitSettings, FittedWith
 from adaline.systems.families.named import named_system
 from adaline.systems.families.scheme import Mask, Scheme, probability
 from adaline.systems.gaussian_classifier import GaussianClassifier
 
 Machines = Literal["K", "K-1"]
+
+
+@dataclass(frozen=True)
+class OneVsRestSettings(FitSettings):
+    """The settings that machines of one class against the rest are read with."""
+
+    machines: Machines
 
 
 @named_system
@@ -62,6 +71,7 @@ class OneVsRest(Scheme):
     """
 
     default_system = GaussianClassifier
+    _fitted_with = FittedWith(OneVsRestSettings)
     machines: Annotated[Machines, one_of(Machines)]
 
     def __init__(self, system: AnySystem = None, *, machines: Machines = "K", basis: Any = None) -> None:
@@ -69,7 +79,7 @@ class OneVsRest(Scheme):
         self.machines = machines
         self.basis = basis
 
-    @available_if(lambda scheme: scheme.machines == "K" and hasattr(scheme._machine(), "predict_proba"))
+    @available_if(lambda scheme: scheme._fitted_with.machines == "K" and hasattr(scheme._kind(), "predict_proba"))
     @by_blocks
     def predict_proba(self, X: RowsLike) -> Array:
         """Return the probability of each class, (n, K): those of the machines, divided by their sum.

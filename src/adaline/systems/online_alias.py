@@ -38,8 +38,8 @@ def is_online(model: AnyModel) -> bool:
 
 
 def has_maximum(model: AnyModel) -> bool:
-    """Whether a model, fitted or not, is to maximise the likelihood."""
-    return not is_online(model)
+    """Whether a model has maximised the likelihood; of one that is not fitted, whether it is to."""
+    return not (is_online(model) if model._state is None else isinstance(model._state, OnlineState))
 
 
 def settings_of(given: dict[str, Any]) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def learn_one(self: Any, x: RowLike, y: TargetLike, classes: LabelsLike = None) 
     return self
 
 
-@available_if(is_online)
+@available_if(lambda model: not has_maximum(model))
 def predict_one(self: Any, x: RowLike) -> TargetLike:
     """Deprecated: see `OnlineLogistic.predict_one`."""
     check_is_fitted(self)

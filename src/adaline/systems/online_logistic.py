@@ -43,6 +43,7 @@ from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.sources.expanded import phi
 from adaline.sources.views import in_memory, recoded
+from adaline.state import FitSettings, FittedWith
 from adaline.systems.families.decisions import (
     coupled_log_probabilities,
     coupled_probabilities,
@@ -67,6 +68,13 @@ from adaline.systems.families.weights import finite_outputs
 OnlineScheme = Literal["softmax", "one-vs-rest"]
 TALLIED = [LOSS, WEIGHT]
 """The numbers of a scan that `progressive_loss_` is made of."""
+
+
+@dataclass(frozen=True)
+class OnlineLogisticSettings(FitSettings):
+    """The settings that an online logistic regression is read with."""
+
+    scheme: OnlineScheme
 
 
 @named_system
@@ -144,6 +152,7 @@ class OnlineLogistic(OnlineClassifier):
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # LogisticRegression, which it approaches, is compared
 
     _rule = CoordinateRule
+    _fitted_with = FittedWith(OnlineLogisticSettings)
     penalty: Annotated[float, ZERO_OR_MORE] = 0.0
     l1: Annotated[float, ZERO_OR_MORE] = 0.0
     scheme: Annotated[OnlineScheme, one_of(OnlineScheme)] = "softmax"
@@ -166,7 +175,7 @@ class OnlineLogistic(OnlineClassifier):
     def predict_proba(self, X: RowsLike) -> Array:
         """Return the probability of each class, (n, K); of several machines made to add up."""
         z = self._outputs(X)
-        if z.shape[1] == 1 or self.scheme == "softmax":
+        if z.shape[1] == 1 or self._fitted_with.scheme == "softmax":
             return like_rows(X, coupled_probabilities(z))
         return like_rows(X, shares(Logistic().mean(host(z))))
 
@@ -174,7 +183,7 @@ class OnlineLogistic(OnlineClassifier):
     def predict_log_proba(self, X: RowsLike) -> Array:
         """Return the logarithms of the probabilities, (n, K)."""
         z = host(self._outputs(X))
-        if z.shape[1] == 1 or self.scheme == "softmax":
+        if z.shape[1] == 1 or self._fitted_with.scheme == "softmax":
             return like_rows(X, coupled_log_probabilities(z))
         with np.errstate(divide="ignore"):
             return like_rows(X, np.log(shares(Logistic().mean(z))))
@@ -241,7 +250,11 @@ class OnlineLogistic(OnlineClassifier):
     # -- learning from many rows -------------------------------------------------------------------------------------
 
     def _setup(self, source: Source, columns: InputColumns, **known: Any) -> OnlineSetup:
-        return OnlineSetup(columns=columns, standard=None, names=_plain_names(columns), typical=None, **known)
+        return self._setup_of(columns, _plain_names(columns), known)
+
+    def _setup_of(self, columns: InputColumns, names: dict[str, int] | None, known: dict[str, Any]) -> OnlineSetup:
+        settings = self._settings_of_fit()
+        return OnlineSetup(columns=columns, fitted_with=settings, standard=None, names=names, typical=None, **known)
 
     def _with_targets(self, given: LabelledRows, classes: Labels, balance: bool) -> Source:
         """Return the rows with the targets of the machines, weighted by class; a single pass holds none in memory."""
@@ -280,7 +293,7 @@ class OnlineLogistic(OnlineClassifier):
         x = by_name(x)
         grows = isinstance(x, Mapping) and self.basis is None
         columns = InputColumns(0) if grows else self._columns_of_row(x)
-        setup = OnlineSetup(columns=columns, standard=None, names={} if grows else None, typical=None, **known)
+        setup = self._setup_of(columns, {} if grows else None, known)
         scan = self._scan_of(setup, columns.width, self.init)
         self._state = learned_by(setup, FittedScan(scan, self._first_result(scan)))
         self._learn_from(x, y)

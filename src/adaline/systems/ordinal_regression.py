@@ -71,7 +71,7 @@ from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.ordinal import build_ordinal
 from adaline.sources import Source
 from adaline.sources.views import recoded
-from adaline.state import FittedAttribute
+from adaline.state import FitSettings, FittedAttribute, FittedWith
 from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits
 from adaline.systems.families.supervised import LinearClassifier
@@ -94,12 +94,25 @@ class _Labels(Check):
         )
 
 
+@dataclass(frozen=True)
+class OrdinalSettings(FitSettings):
+    """The settings that a regression on ordered classes is read with."""
+
+    link: CumulativeLinkName
+
+    @property
+    def cumulative(self) -> CumulativeLink:
+        """The link, as a function."""
+        return CUMULATIVE_LINKS[self.link]
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OrdinalState(SystemState):
     """What a fit of cumulative probabilities has learned.
 
     Parameters
     ----------
+    fitted_with : the link.
     classes : labels, the lowest first.
     coef : (1, D) slopes. thresholds : (K - 1,), ascending.
     certificate : how good the solution is.
@@ -111,6 +124,7 @@ class OrdinalState(SystemState):
     typical : (D,) means of the columns.
     """
 
+    fitted_with: OrdinalSettings
     classes: Annotated[Labels, LabelsOf("C")]
     coef: Annotated[Array, Finite("K D")]
     thresholds: Annotated[Array, Floats(".")]
@@ -192,6 +206,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
     basis: Annotated[Any, BASIS] = None
 
     learns = OrdinalState
+    _fitted_with = FittedWith(OrdinalSettings)
     classes_ = FittedAttribute[Labels]()
     coef_ = FittedAttribute[Array]()
     thresholds_ = FittedAttribute[Array]()
@@ -217,7 +232,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
         return self._fit(X, y, sample_weight, model)
 
     def _fit(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, model: Self | None) -> Self | None:
-        meter = Meter(X)
+        meter, settings = Meter(X), OrdinalSettings.of(self)
         check_parameters(self)
         given = open_labelled(self, X, y, sample_weight, reset=True)
         every = open_classes(given, None, type(self).__name__)
@@ -239,7 +254,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
         ends = len(rows.counts) - 1
         rarest = float(rows.counts[1:-1].min(initial=np.inf))
         known = (rows.spread, rows.sample, rows.lightest)
-        problem = build_ordinal(rows.source, self._link(), ends, rarest, penalty, *known)
+        problem = build_ordinal(rows.source, settings.cumulative, ends, rarest, penalty, *known)
         near = model._fits[0] if model is not None and _is_near(model, every, problem.features) else None
         found = fit_ordinal(problem, rows.counts, OrdinalOptions(penalty, float(self.tol), near))
         theta = found.fit.solution.theta
@@ -247,6 +262,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
         proof = without_constants(found.fit.solution.certificate, columns.constant)
         self._state = OrdinalState(
             columns=given.columns,
+            fitted_with=settings,
             classes=every.classes,
             coef=split_theta(theta[:1], False, every.source.empty_on_device())[0],
             thresholds=_with_absent(-theta[:, 0], every.counts),
@@ -279,7 +295,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else P, (n, K)."""
         check_is_fitted(self, "classes_")
         if len(self.classes_) == 2:
-            middle = self._link().link.quantile(np.array(0.5))
+            middle = self._fitted_with.cumulative.link.quantile(np.array(0.5))
             return like_rows(X, np.asarray(host(self.latent(X)) - self.thresholds_[0] + middle))
         return self.predict_proba(X)
 
@@ -292,7 +308,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
     def predict_log_proba(self, X: RowsLike) -> Array:
         """Return the logarithms of the probabilities, (n, K)."""
         z = host(self.latent(X))
-        return like_rows(X, Ordinal(self._link(), host(self.thresholds_)).log_probabilities(z))
+        return like_rows(X, Ordinal(self._fitted_with.cumulative, host(self.thresholds_)).log_probabilities(z))
 
     @overload
     def predict(self, X: RowsLike, interval: None = None, level: float = 0.95) -> Labels: ...
@@ -317,8 +333,8 @@ class OrdinalRegression(NearFits, LinearClassifier):
         x = read_finite(self, X)
         x = x.toarray() if is_sparse(x) else host(x)
         if judged is None:
-            return probability_interval(self._fits[0], self._link(), x, level)
-        return probability_interval(judged.at_all_columns()[0], self._link(), x, level, judged.freedom)
+            return probability_interval(self._fits[0], self._fitted_with.cumulative, x, level)
+        return probability_interval(judged.at_all_columns()[0], self._fitted_with.cumulative, x, level, judged.freedom)
 
     def _interval(
         self, X: RowsLike, given: RowsAgain, judged: JudgedLikelihoods, interval: PredictedInterval, level: float
@@ -404,13 +420,13 @@ class OrdinalRegression(NearFits, LinearClassifier):
         if interval == "profile":
             check_profile(asked.options, asked.rows.X)
             rows, reach = self._same_rows(*asked.rows[:3]), quantile(judged.freedom, level)
-            ends = ordinal_profile_ends(judged.fits[0], self._link(), rows, reach)
+            ends = ordinal_profile_ends(judged.fits[0], self._fitted_with.cumulative, rows, reach)
         return summarise_ordinal(
             judged.fits[0],
             columns_of(self),
             self._fitted_classes(),
-            title=f"{type(self).__name__}, {self.link}",
-            odds=self.link == "logit",
+            title=f"{type(self).__name__}, {self._fitted_with.link}",
+            odds=self._fitted_with.link == "logit",
             level=level,
             separated=self.separation_ is not None,
             certificate=self.certificate_,
@@ -452,7 +468,9 @@ class OrdinalRegression(NearFits, LinearClassifier):
 
     def _outputs_loss(self) -> OrdinalOutputs:
         """Return the loss of a row as a function of w'x - threshold_k, for inference."""
-        return OrdinalOutputs(Ordinal(self._link(), -self._fits[0].without_dependent().solution.theta[:, 0]))
+        return OrdinalOutputs(
+            Ordinal(self._fitted_with.cumulative, -self._fits[0].without_dependent().solution.theta[:, 0])
+        )
 
     def _same_rows(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> Source:
         """Return rows given again as they were fitted: the index of a class is that among those with rows."""
@@ -465,17 +483,14 @@ class OrdinalRegression(NearFits, LinearClassifier):
     def _mean_model(self, judged: JudgedLikelihoods | None = None) -> MeanModel:
         """Return the fit as a function from the design to the probabilities, for `effects`."""
         check_is_fitted(self, "classes_")
-        means = ordinal_means(self._link().link)
-        odds = self.link == "logit"
+        means = ordinal_means(self._fitted_with.cumulative.link)
+        odds = self._fitted_with.link == "logit"
         return likelihood_means(self._fits, means, self._fitted_classes(), odds, judged)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # on classes that have no order
         return tags
-
-    def _link(self) -> CumulativeLink:
-        return CUMULATIVE_LINKS[self.link]
 
     def _warn_of_absent(self, rows: ClassifiedRows) -> None:
         absent = rows.classes[rows.counts == 0]

@@ -94,7 +94,6 @@ class Perceptron(OnlineClassifier):
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({"epochs": 100, "standardize": True},)
     _rule = PerceptronRule
-    _ends_clean = True
 
     used_with: ClassVar[UsedWith] = {
         "shuffle": {"mode": OneOf("online")},

@@ -37,10 +37,10 @@ from adaline.solvers.least_squares.ridge import PenaltyChoice, RidgeCriterion, S
 from adaline.solvers.least_squares.wide import column_scale
 from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource
-from adaline.state import FittedAttribute
+from adaline.state import FittedAttribute, FittedWith
 from adaline.sums import LeaveOneOut, Moments, Ridges
 from adaline.sums.moments import ROUNDING
-from adaline.systems.families.linear_system import LinearSystem, OpenedRegression, SolvedRegression
+from adaline.systems.families.linear_system import LinearSettings, LinearSystem, OpenedRegression, SolvedRegression
 from adaline.systems.families.named import named_system
 from adaline.wording import counted
 
@@ -69,6 +69,14 @@ class TargetPenalties(Penalty):
 
     def accepts(self, value: Any) -> bool:
         return super().accepts(value) or (not np.isscalar(value) and BY_TARGET.accepts(value))
+
+
+@dataclass(frozen=True)
+class RidgeSettings(LinearSettings):
+    """The settings that a ridge regression is read with."""
+
+    criterion: RidgeCriterion
+    standardize: bool | None
 
 
 @named_system
@@ -137,12 +145,13 @@ class Ridge(LinearSystem):
     criterion: Annotated[RidgeCriterion, one_of(RidgeCriterion)] = "gcv"
     folds: Annotated[int, WholeNumber(2)] = 5
     scoring: Annotated[Any, AnyOf(NONE, ScoringCheck())] = None
-    positive: Annotated[bool, FLAG] = False
+    positive: bool = False
     standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
     fit_intercept: bool = True
     weights: WeightKind = "frequency"
     basis: Any = None
 
+    _fitted_with = FittedWith(RidgeSettings)
     penalty_ = FittedAttribute[float | Array]()
     path_ = FittedAttribute[Any]()
     noise_variance_ = FittedAttribute[float | Array]()
@@ -319,8 +328,10 @@ class Ridge(LinearSystem):
         )
 
     def _notes(self, errors: str) -> list[str]:
-        where = "standardised columns" if self._standardized() else "the columns' own units"
-        found = f", chosen by {self.criterion}" if isinstance(self.penalty, str) else ""
+        settings, chosen = self._fitted_with, hasattr(self, "path_")
+        standardized = chosen if settings.standardize is None else settings.standardize
+        where = "standardised columns" if standardized else "the columns' own units"
+        found = f", chosen by {settings.criterion}" if chosen else ""
         amount = ", ".join(f"{value:.6g}" for value in np.atleast_1d(self.penalty_))
         meaning = (
             "standard errors, t and p are those of the posterior under the Gaussian prior that the penalty stands for "

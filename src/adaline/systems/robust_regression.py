@@ -72,7 +72,7 @@ from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
 from adaline.sources.totals import check_held
 from adaline.sources.views import in_memory
-from adaline.state import FittedAttribute
+from adaline.state import FitSettings, FittedAttribute, FittedWith
 from adaline.sums import Ranks
 from adaline.sums.targets import LargestTarget
 from adaline.systems.families.folds import FoldFits
@@ -87,12 +87,33 @@ RobustStart = Literal["robust", "least_squares"]
 THRESHOLDS = {"huber": 1.345, "tukey": 4.685}
 
 
+@dataclass(frozen=True)
+class RobustSettings(FitSettings):
+    """The settings that a robust regression is read with."""
+
+    loss: RobustLoss
+    quantile: float
+    threshold: float | None
+    fit_intercept: bool
+
+    @property
+    def level(self) -> float:
+        """The quantile that is fitted, the median unless it is another; of no meaning for M-estimates."""
+        return float(self.quantile) if self.loss == "quantile" else 0.5
+
+    @property
+    def reach(self) -> float:
+        """Scales beyond which a residual counts less; NaN for quantiles."""
+        return THRESHOLDS.get(self.loss, np.nan) if self.threshold is None else float(self.threshold)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RobustState(SystemState):
     """What a robust fit has learned.
 
     Parameters
     ----------
+    fitted_with : the loss, and whether there is an intercept.
     coef, intercept : (D,) and a number, or (K, D) and (K,).
     scale : of the residuals, a number or (K,).
     rank, aliased, dependencies : of the columns, as `LinearRegression` says.
@@ -104,6 +125,7 @@ class RobustState(SystemState):
     like : an empty array where the rows lie, on a device.
     """
 
+    fitted_with: RobustSettings
     coef: Slopes
     intercept: Intercepts
     scale: PerTarget
@@ -207,6 +229,7 @@ class RobustRegression(NearFits, LinearRegressor):
     basis: Annotated[Any, BASIS] = None
 
     learns = RobustState
+    _fitted_with = FittedWith(RobustSettings)
     coef_ = FittedAttribute[Array]()
     intercept_ = FittedAttribute[float | Array]()
     scale_ = FittedAttribute[float | Array]()
@@ -260,7 +283,7 @@ class RobustRegression(NearFits, LinearRegressor):
         rows = self._read(source)
         fits, histories = self._fit_targets(rows, near)
         typical = None if source.sparse else rows.spread.mean
-        self._state = learned(fits, histories, source, columns, typical, meter)
+        self._state = learned(fits, histories, source, columns, RobustSettings.of(self), typical, meter)
         self._warn()
         return self
 
@@ -280,8 +303,9 @@ class RobustRegression(NearFits, LinearRegressor):
         These are the weights of the least-squares fit that gives the same plane; of an exact fit, 1 on the plane and 0
         off it.
         """
-        if self.loss not in THRESHOLDS:
-            raise InvalidParameter(f"loss={self.loss!r} has no row weights: use 'huber' or 'tukey'")
+        settings = self._fitted_with
+        if settings.loss not in THRESHOLDS:
+            raise InvalidParameter(f"loss={settings.loss!r} has no row weights: use 'huber' or 'tukey'")
         z = host(self.predict(X))
         t = host(read_targets(self, y, len(z)))
         if t.size != z.size:
@@ -291,9 +315,9 @@ class RobustRegression(NearFits, LinearRegressor):
         if not np.isfinite(r).all():
             row = int(np.argwhere(~np.isfinite(r))[0, 0])
             raise InvalidData(f"Input y contains NaN or infinity, or numbers too large to subtract: first at row {row}")
-        reach = self._criterion().threshold * np.asarray(self.scale_)
+        reach = settings.reach * np.asarray(self.scale_)
         u = np.where(reach > 0, r / reach, np.where(r <= 1e-9 * np.abs(t), 0.0, np.inf))
-        near = np.where(u > 1, 1 / u, 1.0) if self.loss == "huber" else np.where(u < 1, 1 - u**2, 0.0) ** 2
+        near = np.where(u > 1, 1 / u, 1.0) if settings.loss == "huber" else np.where(u < 1, 1 - u**2, 0.0) ** 2
         return like_rows(X, np.asarray(near))
 
     def summary(
@@ -343,21 +367,22 @@ class RobustRegression(NearFits, LinearRegressor):
         rows.refuse_offset(self)
         if options.groups is not None or options.lags is not None:
             raise InvalidParameter("RobustRegression has no errors by groups or lags: see its summary for those it has")
-        kind = check_errors(self._fits[0], options.errors, self.loss)
-        freedom = judging_freedom(self._fits[0], kind, options.distribution, bool(self.fit_intercept))
+        settings = self._fitted_with
+        kind = check_errors(self._fits[0], options.errors, settings.loss)
+        freedom = judging_freedom(self._fits[0], kind, options.distribution, bool(settings.fit_intercept))
         return JudgedRobust(self._fits, kind, freedom)
 
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def _summarise(
         self, asked: InferenceView[RobustSummary, HypothesisTest, JudgedRobust], level: float
     ) -> RobustSummary:
-        kind, freedom = asked.judged.errors, asked.judged.freedom
+        kind, freedom, settings = asked.judged.errors, asked.judged.freedom, self._fitted_with
         missing = left_out(self._fits[0].dependence, columns_of(self))
         targets = [f"y{k}" for k in range(len(self._fits))]
-        of_level = f", quantile={self.quantile:g}" if self.loss == "quantile" else ""
+        of_level = f", quantile={settings.quantile:g}" if settings.loss == "quantile" else ""
         notes = dict.fromkeys(note for fit in self._fits for note in fit.errors[kind].notes)
         return RobustSummary(
-            title=f"RobustRegression(loss={self.loss!r}{of_level})",
+            title=f"RobustRegression(loss={settings.loss!r}{of_level})",
             names=columns_of(self),
             targets=targets,
             parts=[infer_target(fit, kind, level, freedom) for fit in self._fits],
@@ -366,9 +391,9 @@ class RobustRegression(NearFits, LinearRegressor):
             weight=self._fits[0].weight,
             certificate=self.certificate_,
             notes=[*notes, *left_out_notes(missing)],
-            intercept=bool(self.fit_intercept),
+            intercept=bool(settings.fit_intercept),
             errors=kind,
-            quantile=None if self.loss in THRESHOLDS else self._criterion().level,
+            quantile=None if settings.loss in THRESHOLDS else settings.level,
             left_out=missing,
         )
 
@@ -404,7 +429,7 @@ class RobustRegression(NearFits, LinearRegressor):
         hypothesis: HypothesisLike,
         value: Any,
     ) -> HypothesisTest:
-        intercept, flat = bool(self.fit_intercept), self._flat
+        intercept, flat = bool(self._fitted_with.fit_intercept), self._flat
         return robust_test(asked.judged, columns_of(self), hypothesis, value, intercept=intercept, flat=flat)
 
     @by_blocks
@@ -469,14 +494,12 @@ class RobustRegression(NearFits, LinearRegressor):
 
     def _criterion(self) -> RobustCriterion:
         kinds: dict[str, Any] = {"huber": Huber, "tukey": Tukey}
-        threshold = THRESHOLDS.get(self.loss, np.nan) if self.threshold is None else float(self.threshold)
-        level = float(self.quantile) if self.loss == "quantile" else 0.5
-        doubled = self.loss == "absolute"
+        settings = RobustSettings.of(self)
         return RobustCriterion(
             kinds.get(self.loss),
-            threshold,
-            level,
-            doubled,
+            settings.reach,
+            settings.level,
+            self.loss == "absolute",
             self.scale,
             bool(self.fit_intercept),
             float(self.tol),
@@ -505,6 +528,7 @@ def learned(
     histories: list[list[float]],
     source: Source,
     columns: InputColumns,
+    settings: RobustSettings,
     typical: Array | None,
     meter: Meter,
 ) -> RobustState:
@@ -517,6 +541,7 @@ def learned(
     certificate = meter.on(without_constants(proof, known.constant), source)
     return RobustState(
         columns=columns,
+        fitted_with=settings,
         coef=coef,
         intercept=intercept,
         scale=float(scale[0]) if flat else scale,

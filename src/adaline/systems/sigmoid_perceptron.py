@@ -22,6 +22,7 @@ from adaline.scans.tally import STEPS
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.smooth.majorize import Errors, bound_curvature, majorize
 from adaline.sources import Source
+from adaline.state import FitSettings, FittedWith
 from adaline.sums import Objective, Point, View
 from adaline.systems.families.named import named_system
 from adaline.systems.families.online import OnlineSetup
@@ -32,6 +33,13 @@ NO_SPREAD = (
     "the intercept alone: give several rows in a call, a number as rate, or mode='online' for single rows"
 )
 LOSSES: dict[str, Loss] = {"tanh": TanhSquared(), "logistic": SigmoidSquared()}
+
+
+@dataclass(frozen=True)
+class SigmoidSettings(FitSettings):
+    """The settings that a sigmoid perceptron is read with."""
+
+    activation: Literal["tanh", "logistic"]
 
 
 @named_system
@@ -110,6 +118,7 @@ class SigmoidPerceptron(OnlineClassifier):
     expected_failures: ClassVar[dict[str, str]] = {}  # a batch step is a sum over rows: weights are repetitions
 
     _rule = SigmoidRule
+    _fitted_with = FittedWith(SigmoidSettings)
     used_with: ClassVar[UsedWith] = {
         "schedule": {"rate": POSITIVE},
         "shuffle": {"mode": OneOf("online")},
@@ -134,7 +143,7 @@ class SigmoidPerceptron(OnlineClassifier):
     @by_blocks
     def predict_proba(self, X: RowsLike) -> Array:
         """Return phi as the probability of each class, (n, C); K machines: their outputs, made to add up to one."""
-        one = Logistic().mean(self._outputs(X) * (2.0 if self.activation == "tanh" else 1.0))
+        one = Logistic().mean(self._outputs(X) * (2.0 if self._fitted_with.activation == "tanh" else 1.0))
         if one.shape[1] == 1:
             return like_rows(X, np.column_stack([1 - one, one]))
         return like_rows(X, np.asarray(one / np.maximum(one.sum(axis=1, keepdims=True), np.finfo(float).tiny)))

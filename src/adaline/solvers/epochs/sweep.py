@@ -29,8 +29,8 @@ class EpochOptions:
     Parameters
     ----------
     epochs : most epochs.
-    tol : the error has settled when an epoch changes it by no more than this share; negative for never.
-    clean : whether to end instead at the first epoch without a mistake, or with no more than tol a row.
+    tol : the error has settled when an epoch changes it by no more than this share; negative for never. A rule that
+        corrects mistakes ends at the first epoch that has no more of them than this share of the rows.
     draw : generator of the permutations; None for the order of the rows.
     title : name on the line of progress.
     mixing : rounds of parameter mixing in place of epochs; None for the rule in order.
@@ -38,7 +38,6 @@ class EpochOptions:
 
     epochs: int
     tol: float = -1.0
-    clean: bool = False
     draw: np.random.Generator | None = None
     title: str = "fit"
     mixing: int | None = None
@@ -71,7 +70,7 @@ def sweep(source: Source, scan: Scan, options: EpochOptions) -> SweepResult:
             tallies.append(scan.tally)
             progress.add(rows)
             few_mistakes = tallies[-1].mistakes <= options.tol * source.n_rows
-            if (options.clean and few_mistakes) or (not options.clean and _settled(tallies, options.tol)):
+            if few_mistakes if scan.corrects else _settled(tallies, options.tol):
                 return SweepResult(tallies, Status.SOLVED)
     return SweepResult(tallies, Status.NOT_CONVERGED)
 

@@ -6,10 +6,12 @@ R^2 of these.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from adaline.activations import Activation, ActivationName
 from adaline.arrays import Array, OffsetsLike, RowsLike, TargetsLike, WeightsLike, host
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fits.linear_machine import best_constants
@@ -18,12 +20,28 @@ from adaline.input.coded import brought, coded, effects_on, offset_of, score_pre
 from adaline.input.columns import InputColumns
 from adaline.input.first_pass import FirstPass, first_pass
 from adaline.input.open import open_rows, read_offset, read_targets, refuse_overflow
-from adaline.links import name_of
+from adaline.links import Link, LinkName, name_of
 from adaline.losses import Composed, Logistic, Loss, Offset, loss_of
+from adaline.losses.families import Family
+from adaline.losses.registry import LossName
 from adaline.sources import Source
 from adaline.sources.array import read_weights
 from adaline.sources.views import in_memory, shares_of
+from adaline.state import FitSettings
 from adaline.sums import Targets
+
+
+@dataclass(frozen=True)
+class LossSettings(FitSettings):
+    """The settings that say what the outputs of a regression under any loss mean."""
+
+    loss: LossName | Loss | Family
+    link: LinkName | Link | None
+    activation: ActivationName | Activation | None
+
+    def of_row(self) -> Loss:
+        """Return the loss of a row without its offset."""
+        return loss_of(self.loss, self.activation, self.link)
 
 
 class PosedRows(NamedTuple):

@@ -59,7 +59,7 @@ from adaline.solvers.least_squares.direct import output_digits
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import ArraySource, Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
-from adaline.state import FittedAttribute, FittedState
+from adaline.state import FitSettings, FittedAttribute, FittedState, FittedWith
 from adaline.sums import Moments
 from adaline.systems.families.closed_form import refuse_few_digits, without
 from adaline.systems.families.folds import FoldedRows, Unions, once, sum_folds
@@ -97,12 +97,21 @@ class SolvedRegression(FittedState):
     prior_variance: PerTarget | None = None
 
 
+@dataclass(frozen=True)
+class LinearSettings(FitSettings):
+    """The settings that a regression from second moments is read with."""
+
+    fit_intercept: bool
+    positive: bool
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LeastSquaresState(SystemState, SolvedRegression):
     """What a fit from second moments has learned.
 
     Parameters
     ----------
+    fitted_with : whether there is an intercept, and whether coefficients had to be zero or more.
     coef, intercept : (D,) and a number, or (K, D) and (K,).
     rank, aliased, dependencies, estimable : of the columns, as `LinearRegression` says.
     certificate : how good the solution is.
@@ -113,6 +122,7 @@ class LeastSquaresState(SystemState, SolvedRegression):
     absorbed : what was absorbed from the rows.
     """
 
+    fitted_with: LinearSettings
     coef: Slopes
     intercept: Intercepts
     rank: Count
@@ -160,9 +170,11 @@ class LinearSystem(LinearRegressor):
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
     basis: Annotated[Any, BASIS]
     fit_intercept: Annotated[bool, FLAG]
+    positive: Annotated[bool, FLAG]
     weights: Annotated[WeightKind, one_of(WeightKind)]
 
     learns = LeastSquaresState
+    _fitted_with: FittedWith[Any] = FittedWith(LinearSettings)
     _state: LeastSquaresState | None
     coef_ = FittedAttribute[Array]()
     intercept_ = FittedAttribute[float | Array]()
@@ -474,7 +486,7 @@ class LinearSystem(LinearRegressor):
             asked.judged,
             columns_of(self),
             title=type(self).__name__,
-            intercept=self.fit_intercept,
+            intercept=bool(self._fitted_with.fit_intercept),
             certificate=self.certificate_,
             level=level,
             notes=self._notes(asked.options.errors),
@@ -488,7 +500,7 @@ class LinearSystem(LinearRegressor):
     ) -> HypothesisTest:
         from adaline.inference.regression import hypothesis_test
 
-        intercept, flat = self.fit_intercept, self._flat
+        intercept, flat = bool(self._fitted_with.fit_intercept), self._flat
         return hypothesis_test(asked.judged, columns_of(self), hypothesis, value, intercept=intercept, flat=flat)
 
     @np.errstate(all="ignore")
@@ -556,7 +568,7 @@ class LinearSystem(LinearRegressor):
         from adaline.inference.regression import variance_inflation
 
         check_is_fitted(self, "coef_")
-        return variance_inflation(self._fits[0], self._sums, self.fit_intercept)
+        return variance_inflation(self._fits[0], self._sums, self._fitted_with.fit_intercept)
 
     def _sum_folds(
         self,
@@ -668,7 +680,7 @@ class LinearSystem(LinearRegressor):
 
     def _sample(self) -> Sample:
         """Return how many observations the rows stand for."""
-        if getattr(self, "positive", False):
+        if self._fitted_with.positive:
             raise InvalidParameter(
                 "there are no standard errors under positive=True: its estimates are cut off at zero"
             )
@@ -759,6 +771,7 @@ class LinearSystem(LinearRegressor):
             LeastSquaresState,
             **solved.by_name(),
             columns=rows.columns,
+            fitted_with=self._settings_of_fit(),
             coef=coef,
             intercept=intercept,
             rank=proof.rank,

@@ -160,8 +160,8 @@ class FittedScan(Generic[Kind]):
 class OnlineSystem(System):
     """A linear machine that learns row by row, or by batch steps, and can continue at any time.
 
-    A learner names the rule of its scan (`_rule`, `_rule_options`) and whether it ends at an epoch without a mistake
-    (`_ends_clean`); where epochs of the scan are not all there is to it, it has a `_run` of its own.
+    A learner names the rule of its scan (`_rule`, `_rule_options`); where epochs of the scan are not all there is to
+    it, it has a `_run` of its own.
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
@@ -184,7 +184,6 @@ class OnlineSystem(System):
     coefficients = LinearRegressor.coefficients
 
     _rule: ClassVar[type[Scan]]
-    _ends_clean: ClassVar[bool] = False
 
     learns = OnlineState
     _state: OnlineState | None
@@ -230,7 +229,14 @@ class OnlineSystem(System):
         if self.standardize:
             standard = _learn_standard(source, bool(self.fit_intercept) and not source.sparse)
         names, typical = columns.names, _first_row(source)
-        return OnlineSetup(columns=columns, standard=standard, names=names, typical=typical, **known)
+        return OnlineSetup(
+            columns=columns,
+            standard=standard,
+            names=names,
+            typical=typical,
+            fitted_with=self._settings_of_fit(),
+            **known,
+        )
 
     def _learn(self, setup: OnlineSetup, source: Source, meter: Meter, *, once: bool = False) -> None:
         """Learn for `epochs` epochs, or `once` in the order of the rows; a state as setup keeps learning."""
@@ -319,7 +325,7 @@ class OnlineSystem(System):
     def _epoch_options(self, once: bool) -> EpochOptions:
         epochs, draw = (1, None) if once else (int(self.epochs), generator(self.random_state) if self.shuffle else None)
         mixing = None if once else self.mixing
-        return EpochOptions(epochs, float(self.tol), self._ends_clean, draw, type(self).__name__, mixing)
+        return EpochOptions(epochs, float(self.tol), draw, type(self).__name__, mixing)
 
     def _keep(
         self,
@@ -410,7 +416,9 @@ class OnlineSystem(System):
         columns = InputColumns(int(np.size(x)))
         if names is not None:
             columns = InputColumns(len(names), names if all(isinstance(name, str) for name in names) else None)
-        setup = OnlineSetup(columns=columns, standard=None, names=names, typical=None, **known)
+        setup = OnlineSetup(
+            columns=columns, standard=None, names=names, typical=None, fitted_with=self._settings_of_fit(), **known
+        )
         given = given_row(setup, x)
         if not np.isfinite(given).all():
             refuse_row(given, columns.given_names())

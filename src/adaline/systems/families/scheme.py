@@ -22,6 +22,7 @@ from adaline.block import Block, Shape
 from adaline.construction import check_parameters, is_system
 from adaline.errors import InvalidParameter, kept_warnings, warn
 from adaline.estimator import MetaEstimatorMixin, available_if, clone, is_regressor
+from adaline.fits.online import refuse_changes
 from adaline.fitted import AnyModel, check_is_fitted
 from adaline.forms import Count, LabelsOf
 from adaline.input import Meter, by_blocks, transaction
@@ -37,7 +38,7 @@ from adaline.sources.array import read_weights
 from adaline.sources.base import Reader
 from adaline.sources.expanded import Expanded
 from adaline.sources.views import SourceView
-from adaline.state import FittedAttribute
+from adaline.state import FittedAttribute, as_fitted
 from adaline.systems.families.filter import SignalSystem
 from adaline.systems.families.supervised import LinearClassifier
 
@@ -99,7 +100,7 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
         self._learn("fit", X, y, None, sample_weight, None)
         return self
 
-    @available_if(lambda scheme: hasattr(scheme._machine(), "partial_fit"))
+    @available_if(lambda scheme: hasattr(scheme._kind(), "partial_fit"))
     @transaction
     def partial_fit(
         self, X: RowsLike, y: TargetsLike = None, classes: LabelsLike = None, sample_weight: WeightsLike = None
@@ -138,7 +139,9 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
     def questions(self) -> list[str]:
         """Return what each machine decides, such as 'b against a', or 'b against the rest'."""
         check_is_fitted(self, "estimators_")
-        pairs = [(self.classes_[t == 1][0], self.classes_[t == 0]) for t in self._targets(len(self.classes_))]
+        pairs = [
+            (self.classes_[t == 1][0], self.classes_[t == 0]) for t in as_fitted(self)._targets(len(self.classes_))
+        ]
         return [f"{one} against {rest[0] if len(rest) == 1 else 'the rest'}" for one, rest in pairs]
 
     @property
@@ -151,6 +154,10 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
 
     def _machine(self) -> Any:
         return self.default_system() if self.system is None else self.system
+
+    def _kind(self) -> Any:
+        """Return one of the machines; before a fit, what they are to be copies of."""
+        return self._machine() if self._state is None else self._state.estimators[0]
 
     def _check_together(self) -> None:
         check_machine(self._machine())
@@ -168,6 +175,7 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
         meter = Meter(X)
         if begun is not None:
             check_basis(self)
+            refuse_changes(list(begun.fitted_with.changed(self)), type(self).__name__)
         known = None if begun is None else begun.classes
         if known is None and classes is not None:
             known = np.unique(classes)
@@ -206,6 +214,7 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
         new = rows.n_rows if isinstance(rows, Source) else rows.shape[0]
         self._state = SchemeState(
             columns=given.columns,
+            fitted_with=self._settings_of_fit(),
             classes=found,
             estimators=machines,
             rows_seen=new if begun is None else begun.rows_seen + new,
