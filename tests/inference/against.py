@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from adaline import datasets
 from adaline.arrays import Array
 
-ROBUST = ("HC0", "HC1", "HC2", "HC3", "cluster")
+ROBUST = ("HC0", "HC1", "HC2", "HC3", "CR1", "CR2", "CR3")
+THEIRS = {"CR1": "cluster"}  # what statsmodels calls the errors that it has by another name
 
 
 @dataclass(frozen=True)
@@ -81,14 +82,14 @@ def fitted(rows: Rows, errors: str = "classical", intercept: bool = True, weight
     if errors == "classical":
         return model.fit()
     groups = np.unique(rows.groups, return_inverse=True)[1]
-    return model.fit(cov_type=errors, cov_kwds={"groups": groups} if errors == "cluster" else {})
+    return model.fit(cov_type=THEIRS.get(errors, errors), cov_kwds={"groups": groups} if errors == "CR1" else {})
 
 
 def given_again(rows: Rows, errors: str, weight: Array | None = None) -> dict[str, Any]:
     """Return the arguments that robust errors need."""
     if errors == "classical":
         return {"errors": errors}
-    more = ({"groups": rows.groups} if errors == "cluster" else {}) | (
+    more = ({"groups": rows.groups} if errors[:2] == "CR" else {}) | (
         {} if weight is None else {"sample_weight": weight}
     )
     return {"errors": errors, "X": rows.X, "y": rows.y, **more}
@@ -98,6 +99,16 @@ def column(summary: Any, name: str) -> Array:
     """Return a column of the table of coefficients, of a summary or of its dictionary."""
     table = summary if isinstance(summary, dict) else summary.to_dict()
     return np.array([row[name] for row in table["coefficients"]])
+
+
+def _group_score(a: Any, r: Any, bread: Any, rows: list[int], errors: str) -> Any:
+    """Return X_g' M r_g of rows of a group; M is 1, (1 - H_g)^(-1/2) or (1 - H_g)^-1, zero where 1 - H_g is."""
+    own, residual = mp.matrix([list(a[i, :]) for i in rows]), mp.matrix([r[i] for i in rows])
+    values, vectors = mp.eigsy(mp.eye(len(rows)) - own * bread * own.T)
+    power = {"CR1": 0, "CR2": mp.mpf(-0.5), "CR3": -1}[errors]
+    along = vectors.T * residual
+    factors = [v**power if v > 1e-30 else mp.mpf(0) for v in values]
+    return own.T * (vectors * mp.matrix([f * z for f, z in zip(factors, along, strict=True)]))
 
 
 def exact_sandwich(rows: Rows, errors: str) -> tuple[list[Any], Any]:
@@ -112,11 +123,11 @@ def exact_sandwich(rows: Rows, errors: str) -> tuple[list[Any], Any]:
         if errors == "classical":
             return list(theta), bread * (sum(v * v for v in r) / (n - p))
         scores, scale = [a[i, :].T * r[i] for i in range(n)], mp.mpf(1)
-        if errors == "cluster":
-            count = len(np.unique(rows.groups))
-            scale = mp.mpf(count) / (count - 1) * (n - 1) / (n - p)
-            each = [[scores[i] for i in np.flatnonzero(rows.groups == label)] for label in np.unique(rows.groups)]
-            scores = [sum(some, mp.zeros(p, 1)) for some in each]
+        if errors[:2] == "CR":
+            each = [[int(i) for i in np.flatnonzero(rows.groups == label)] for label in np.unique(rows.groups)]
+            if errors == "CR1":
+                scale = mp.mpf(len(each)) / (len(each) - 1) * (n - 1) / (n - p)
+            scores = [_group_score(a, r, bread, some, errors) for some in each]
         elif errors == "HC1":
             scale = mp.mpf(n) / (n - p)
         elif errors in ("HC2", "HC3"):

@@ -77,7 +77,9 @@ ERRORS = [(case, what) for case in CASES for what in THEIRS[case] if what[:2] in
 @pytest.mark.parametrize(("case", "what"), ERRORS)
 def test_standard_errors_are_those_of_r(case: str, what: str) -> None:
     model, rows, groups = fitted(case)
-    options: dict[str, Any] = {"errors": what, **({"groups": groups} if what == "cluster" else {}), **rows}
+    options: dict[str, Any] = {"errors": what, **rows}
+    if what == "cluster":
+        options |= {"errors": "CR1", "groups": groups}
     if what[:3] == "HAC":
         options |= {"errors": "HAC", "lags": int(what[3:])}
     mine = model.summary(**({} if what == "classical" else options))

@@ -51,11 +51,11 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "gamma": (GeneralizedLinear(loss="gamma", link="log"), AMOUNTS),
     "trials": (GeneralizedLinear(loss="binomial", link="cloglog"), TRIALS),
 }
-ERRORS = ("HC1", "HC3", "HC4", "cluster")
+ERRORS = ("HC1", "HC3", "HC4", "CR1", "CR2", "cluster")
 
 
 def errors_of(model: Any, kind: str, groups: Any = GROUPS, **rows: Any) -> Any:
-    found = model.summary(errors=kind, **rows, **({"groups": groups} if kind == "cluster" else {})).to_dict()
+    found = model.summary(errors=kind, **rows, **({"groups": groups} if kind[0].lower() == "c" else {})).to_dict()
     assert found["errors"] == kind
     return column(found, "std_error")
 

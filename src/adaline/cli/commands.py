@@ -73,13 +73,17 @@ def fit(
         option(
             "--errors",
             metavar="KIND",
-            help="Type of standard errors: HC0 to HC4 (heteroscedasticity-consistent) or HAC "
-            "(Newey-West); default: classical.",
+            help="Type of standard errors: HC0 to HC4 (heteroscedasticity-consistent), HAC "
+            "(Newey-West), or CR1 to CR3 with --cluster-errors; default: classical.",
         ),
     ] = None,
     cluster_errors: Annotated[
         str | None,
-        option("--cluster-errors", metavar="A,B", help="One or two columns by which to cluster the standard errors."),
+        option(
+            "--cluster-errors",
+            metavar="A,B",
+            help="One or two columns by which to cluster the standard errors (CR3, or the --errors kind).",
+        ),
     ] = None,
     output: Annotated[
         Path | None, option("--output", "-o", metavar="FILE", help="File to save the model to; default: not saved.")

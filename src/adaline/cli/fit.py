@@ -20,6 +20,7 @@ from adaline.cli.summary import MOST, described, explain, model_label
 from adaline.comparison.open_data import MOST_WHOLE_LABELS, OpenedData
 from adaline.errors import InvalidParameter, MissingValues
 from adaline.fitted import AnyModel, AnySystem
+from adaline.inference.clusters import CLUSTERED
 from adaline.inference.summary import CoefficientTable
 from adaline.input.coded import as_coded
 from adaline.scans import Tally
@@ -121,12 +122,12 @@ def check_error_option(model: AnyModel, errors: str | None, groups: str | None) 
     """Refuse standard errors that the system does not have."""
     if errors is None and groups is None:
         return
-    if errors not in (None, "cluster") and groups is not None:
+    if groups is not None and errors is not None and errors not in CLUSTERED:
         raise InvalidParameter(
             f"--cluster-errors and --errors {errors} exclude each other: leave out --errors {errors}"
         )
-    if errors == "cluster" and groups is None:
-        raise InvalidParameter("--errors cluster needs the column to cluster by: write --cluster-errors COLUMN")
+    if errors in CLUSTERED and groups is None:
+        raise InvalidParameter(f"--errors {errors} needs the column to cluster by: write --cluster-errors COLUMN")
     if not _takes_errors(type(model)):
         able = [name for name, cls in SYSTEMS.items() if _takes_errors(cls)]
         raise InvalidParameter(
@@ -145,7 +146,7 @@ def summary_with(
     found: CoefficientTable | None = None
     if groups is not None:
         names = listed(groups) or ()
-        found = model.summary(errors="cluster", X=source, groups=names if len(names) == 2 else groups)
+        found = model.summary(errors=errors or "cluster", X=source, groups=names if len(names) == 2 else groups)
     elif errors is not None:
         takes_rows = errors != "classical" and "X" in inspect.signature(model.summary).parameters
         found = model.summary(errors=errors, **({"X": source} if takes_rows else {}))

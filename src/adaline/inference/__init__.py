@@ -17,9 +17,12 @@ scores of rows from its loss. `effects` sees a model as a function from the desi
   `test`, `effects` and `predict` share the covariance; the methods of a model make a view and ask it one question. A
   system has `_judge`, which returns its fits with the errors, and `_summarise`, `_test`, `_mean_model` and `_interval`,
   which take these.
-- **Which distribution.** Robust z and p are normal, F has N - p (clusters: G - 1) denominator degrees of freedom:
-  statsmodels' defaults, so that results can be compared; the table's head says t or z. The small-sample factor of
-  clusters is G/(G - 1) (N - 1)/(N - p).
+- **Which distribution.** z and p of HC and HAC errors are normal, F has N - p denominator degrees of freedom:
+  statsmodels' defaults, so that results can be compared; the table's head says t or z.
+- **Groups** (`clusters.py`). Scores and leverages of groups are sums over their rows in the same coordinates, so that
+  CR2 and CR3 need one read. Clustered errors are CR3 with Student's t and G - 1 degrees of freedom unless said
+  otherwise: with 10 groups and a column of groups, intervals of 95 % cover 94 %; those of CR1 with the normal
+  distribution cover 81 %. A summary says that groups are few, and which coefficients one of them determines alone.
 - **Leverage 1** (a dummy that only one row has): HC2 and HC3 divide by zero there and are refused, naming the row;
   measures of influence are NaN there.
 - **Penalties.** Classical errors of ridge are posterior ones; robust ones are sampling errors of the shrunken estimate,

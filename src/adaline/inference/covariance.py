@@ -7,10 +7,7 @@ Robust errors, which hold without equal variances (HC0 to HC4) or independent ro
 
     HC0: c = 1, power 0      HC1: c = N/(N - p), power 0      HC2: c = 1, power 1      HC3: c = 1, power 2
     HC4: c = 1, power min(4, h N/p) of each row
-    cluster: c = G/(G - 1) (N - 1)/(N - p), G groups; where effects were absorbed, p counts none of those whose levels
-             lie within one group each, as in fixest (K.fixef = "nonnested")
-    cluster by two columns: G_1 + G_2 - G_12, that of groups which agree in both; c has the smaller number of groups,
-             as in fixest (G.df = "min"); A. C. Cameron, J. B. Gelbach and D. L. Miller, JBES 29 (2011), 238-249
+    cluster, CR1 to CR3: see clusters.py
     HAC: G = sum over rows i and j at most L apart of (1 - |i - j| / (L + 1)) s_i s_j'
 
 The model keeps only sums, so the rows have to be given again; they are recognised by their weight and their residuals.
@@ -27,11 +24,12 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from adaline.arrays import Array, GroupsLike, RowsLike, host, refuse_masked
+from adaline.arrays import Array, RowsLike, host
 from adaline.block import Block
-from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing, warn
+from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.inference.clusters import CLUSTERED, nested_freedom, read_scores
+from adaline.inference.roots import root_of
 from adaline.inference.sample import Sample
 from adaline.parameters import (
     ERROR_KIND,
@@ -45,9 +43,8 @@ from adaline.parameters import (
 from adaline.solvers.least_squares.factor import EPS, Factor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
-from adaline.sources.absorbed import AbsorbedSource
 from adaline.sources.totals import check_held, weight_totals
-from adaline.sums import FittedDesign, FittedLikelihood, GroupScores, Scores
+from adaline.sums import FittedDesign, FittedLikelihood, Scores
 from adaline.sums.scores import runs
 from adaline.wording import counted, degrees
 
@@ -55,8 +52,6 @@ POWERS = {"HC0": 0.0, "HC1": 0.0, "HC2": 1.0, "HC3": 2.0, "HC4": 4.0}
 KNOWN_LAGS = AnyOf(NONE, WholeNumber(0))
 WEIGHT_TOLERANCE, SQUARES_TOLERANCE, TOTAL_TOLERANCE = 1e-9, 1e-6, 1e-9  # by which rows are recognised
 FULL_LEVERAGE = 1e-12  # 1 - h below which a row has leverage 1; 10x larger lets HC2 and HC3 refuse more rows
-# groups per coefficient up to which their scores are the root itself; doubling it keeps roots twice as wide
-FEW_GROUPS = 4
 # least singular value of a root, relative to the largest, beyond rounding; 10x larger leaves more tests undetermined
 SINGULAR_ROOT = 1e-13
 
@@ -66,13 +61,14 @@ Design = TypeVar("Design", FittedDesign, FittedLikelihood)
 
 @dataclass(frozen=True)
 class Covariance:
-    """Cov of target k: its root (m, s), the degrees of freedom of F tests, and the name of the errors."""
+    """Cov of target k: its root (m, s), the degrees of freedom of F tests, the name of the errors, notes on them."""
 
     fit: Fit
     k: int
     root: Array
     freedom: float
     errors: str = "classical"
+    notes: tuple[str, ...] = ()
 
     def along(self, contrasts: Array) -> Array:
         """Return rows b, (q, s), with b b' = C Cov C' for the rows of C (q, 1 + D), intercept first."""
@@ -185,10 +181,10 @@ class ErrorOptions:
     Parameters
     ----------
     errors : see `ErrorKind`.
-    groups : labels of the rows, (n,), or two of them, (n, 2), or names of columns of a table, for "cluster".
+    groups : labels of the rows, (n,), or two of them, (n, 2), or names of columns of a table, for those of groups.
     lags : how far apart rows may be related, for "HAC"; None for 4 (N/100)^(2/9), rounded down.
-    distribution : "normal" or "t", which judges single coefficients; None is "t" where the variance of the rows is
-        estimated and the errors are classical, else "normal".
+    distribution : "normal" or "t", which judges single coefficients; None is "t" with groups, and with classical errors
+        where the variance of the rows is estimated, else "normal".
     """
 
     errors: ErrorKind = "classical"
@@ -203,7 +199,7 @@ class ErrorOptions:
             STATISTIC_DISTRIBUTION.check("distribution", self.distribution)
         if self.lags is not None:
             KNOWN_LAGS.check("lags", self.lags)
-        if self.groups is not None and self.errors != "cluster":
+        if self.groups is not None and self.errors not in CLUSTERED:
             raise InvalidParameter(f"groups are for errors='cluster', not for {self.errors!r}")
         if self.lags is not None and self.errors != "HAC":
             raise InvalidParameter(f"lags are for errors='HAC', not for {self.errors!r}")
@@ -241,7 +237,7 @@ class ErrorOptions:
 
         `freedom` are those of Student's t; `estimated` says whether the variance of the rows is.
         """
-        exact = self.errors == "classical" and estimated
+        exact = self.errors in CLUSTERED or (self.errors == "classical" and estimated)
         return freedom if self.distribution == "t" or (self.distribution is None and exact) else np.inf
 
     def describe(self, rows: float, freedom: float) -> str:
@@ -286,8 +282,11 @@ class JudgedRegression:
         return self.options.freedom(freedom, True)
 
     def describe(self) -> list[str]:
-        """Return the line that a table says about robust errors; none about classical ones."""
-        return [] if self.robust is None else [self.options.describe(self.sample.n, self.freedom)]
+        """Return the lines that a table says about robust errors; none about classical ones."""
+        if self.robust is None:
+            return []
+        notes = dict.fromkeys(note for one in self.robust for note in one.notes)
+        return [self.options.describe(self.sample.n, self.freedom), *notes]
 
 
 def judge_regression(
@@ -310,8 +309,8 @@ def covariances(fit: Fit, source: Source, sample: Sample, options: ErrorOptions)
         )
     options.refuse_absorbed(source)
     check_weight(source, fit, sample)
-    if errors == "cluster":
-        return _clustered(fit, source, sample, options.groups)
+    if errors in CLUSTERED:
+        return _clustered(fit, source, sample, options)
     through = options.tempered(lens(fit, sample.precision), float(fit.trace[0]) / sample.n)
     if errors == "HAC":
         meat, squares = lagged(source, through, options.lags_of(source.count_rows()), targets)
@@ -404,162 +403,22 @@ def check_squares(source: Source, fit: Fit, squares: Array) -> None:
         )
 
 
-def read_groups(groups: GroupsLike, rows: int) -> Array:
-    """Return labels of any kind as numbers 0, 1, ... of their groups."""
-    if groups is None:
-        raise InvalidParameter("errors='cluster' needs groups: one label for each row")
-    refuse_masked(groups, "groups")
-    labels = np.asarray(groups)
-    if labels.shape != (rows,):
-        raise InvalidData(
-            f"groups has shape {labels.shape}; it must be one label for each of the {rows} rows, or two; or, of "
-            "a table, the name of a column, or two names"
-        )
-    if labels.dtype == object:
-        known: dict[Any, int] = {}
-        missing = [i for i, label in enumerate(labels) if label is None or label != label]
-        codes = np.array([known.setdefault(label, len(known)) for label in labels])
-    else:
-        missing = list(np.flatnonzero(labels != labels))
-        codes = np.unique(labels, return_inverse=True)[1]
-    if missing:
-        raise InvalidData(f"groups has no label at row {missing[0]}: give every row one")
-    return codes.astype(np.float64)
-
-
-def group_sources(source: Source, groups: GroupsLike) -> list[Source]:
-    """Return the same rows with the number of the group of each as one more target.
-
-    Groups are the name of a column of their table, which is read with the rows, or one label for each row. Of two such
-    that is done for each, and for those that agree in both.
-    """
-    two = isinstance(groups, list | tuple) and len(groups) == 2
-    if two and all(isinstance(one, str) or np.ndim(one) == 1 for one in groups):
-        pair = list(groups)
-    elif not isinstance(groups, str) and np.ndim(groups) == 2 and np.shape(groups)[1] == 2:
-        refuse_masked(groups, "groups")
-        pair = list(np.asarray(groups).T)
-    else:
-        return [with_groups(source, groups)]
-    each = [with_groups(source, one) for one in pair]
-    numbers = np.column_stack([one.read_targets()[:, -1] for one in each])
-    both = np.unique(numbers, axis=0, return_inverse=True)[1].ravel().astype(np.float64)
-    return [*each, source.with_targets(np.column_stack([source.read_targets(), both]))]
-
-
-def with_groups(source: Source, groups: GroupsLike) -> Source:
-    """Return the same rows with the number of the group of each as one more target; see `group_sources`."""
-    if isinstance(source, AbsorbedSource):
-        if isinstance(groups, str):
-            codes = source.rows.read_levels(groups).codes.astype(np.float64)
-        else:
-            refuse_masked(groups, "groups")
-            codes = read_groups(source.chosen(np.asarray(groups)), source.n_rows)
-        return source.with_targets(np.column_stack([source.read_targets(), codes]))
-    if isinstance(groups, str):
-        from adaline.sources.tables.groups import with_group  # tables are slow to import
-
-        return with_group(source, groups)
-    codes = read_groups(groups, source.count_rows())
-    return source.with_targets(np.column_stack([source.read_targets(), codes]))
-
-
-def group_scale(groups: int, rows: float, parameters: float) -> float:
-    """Return c of the formulas above for groups; refuse one group."""
-    if groups < 2:
-        raise InvalidData("errors='cluster' needs at least 2 groups: one group says nothing about their variation")
-    return groups / (groups - 1.0) * (rows - 1.0) / (rows - parameters)
-
-
-def _clustered(fit: Fit, source: Source, sample: Sample, groups: GroupsLike) -> list[Covariance]:
-    joined = group_sources(source, groups)
-    each = [rows.sum(GroupScores, lens(fit, sample.precision), size=1 + factor_of(fit).rank) for rows in joined]
-    scores = each[0]
-    check_squares(source, fit, scores.squares)
-    count = min(len(one.groups) for one in each[:2])
-    nested = nested_freedom(source, joined[:2])
+def _clustered(fit: Fit, source: Source, sample: Sample, options: ErrorOptions) -> list[Covariance]:
+    design, size = lens(fit, sample.precision), 1 + factor_of(fit).rank
+    found, joined = read_scores(source, design, options.errors, options.groups, size=size)
+    check_squares(source, fit, found.squares)
+    nested = nested_freedom(source, joined[:2]) if found.kind == "CR1" else 0.0
     out = []
     for k in range(len(fit.squares)):
-        scale = group_scale(count, sample.n, float(fit.trace[k]) - nested)
-        if len(each) > 1:
-            root = root_of_difference(each[0].meat(k) + each[1].meat(k) - each[2].meat(k), scale)
-            root = np.ldexp(root, factor_of(fit).scaling.target_scale[k])
-        elif count <= FEW_GROUPS * scores.scores.shape[2]:  # the scores are a root themselves, and show its rank
-            root = np.ldexp(np.sqrt(scale) * scores.scores[:, k].T, factor_of(fit).scaling.target_scale[k])
-        else:
-            root = _root(fit, k, scores.meat(k), scale)
-        out.append(Covariance(fit, k, root, count - 1.0, "cluster"))
+        root, notes = found.root(k, found.scale(sample.n, float(fit.trace[k]) - nested))
+        root = np.ldexp(root, factor_of(fit).scaling.target_scale[k])
+        out.append(Covariance(fit, k, root, found.freedom, options.errors, (*found.notes(), *notes)))
     return out
-
-
-def nested_freedom(source: Source, joined: Sequence[Source]) -> float:
-    """Return the degrees of freedom of absorbed effects all of whose levels lie within a group each, by some column."""
-    if not isinstance(source, AbsorbedSource):
-        return 0.0
-    from adaline.solvers.absorb.absorb import rank_of
-
-    free = list(source.rows.levels)
-    for rows in joined:
-        groups = rows.read_targets()[:, -1]
-        free = [one for one in free if not within_groups(one.codes, groups, len(one.values))]
-    rank = rank_of(free, source.weight)[0] - 1 if free else 0
-    return float(source.absorption.freedom - rank)
-
-
-def within_groups(codes: NDArray[np.int32], groups: Array, levels: int) -> bool:
-    """Whether all rows of each level, (N,) codes of so many, are of one group."""
-    own = np.zeros(levels)
-    own[codes] = groups
-    return bool((own[codes] == groups).all())
 
 
 def _root(fit: Fit, k: int, meat: Array, scale: float) -> Array:
     """Return a root of scale times the meat in raw units of the target."""
     return np.asarray(np.ldexp(root_of(meat, scale), factor_of(fit).scaling.target_scale[k]))
-
-
-def root_of(meat: Array, scale: float) -> Array:
-    """Return a root (m, m) of scale times the meat; directions that rounding made are zero."""
-    if not np.isfinite(meat).all():
-        raise InvalidData("no robust errors: sums over the rows overflow float64. Rescale columns that are very large.")
-    values, vectors = np.linalg.eigh(meat)
-    return np.asarray(vectors * np.sqrt(scale * np.where(values > 8 * len(values) * EPS * values[-1], values, 0.0)))
-
-
-# negative eigenvalue, relative to the largest, beyond rounding; 10x larger accepts more indefinite covariances
-NEGATIVE_EIGENVALUE = 1e-9
-
-
-def root_of_difference(meat: Array, scale: float, constants: int = 1) -> Array:
-    """Return a root (m, m) of scale times a meat that is a difference, so that some eigenvalues may be negative.
-
-    These count as zero: of the slopes, and then of the constant, the first coordinate, beside them. The dummies of
-    absorbed effects take all of it out of the groups of either column, but not of those of both. Where there are other
-    numbers of constants, eigenvalues are those of all coordinates.
-    """
-    if constants != 1:
-        _warn_of_negative(np.linalg.eigvalsh(meat))
-        return root_of(meat, scale)
-    root = np.zeros_like(meat)
-    slopes = root_of(meat[1:, 1:], scale)
-    _warn_of_negative(np.linalg.eigvalsh(meat[1:, 1:]))
-    lengths_squared = (slopes**2).sum(axis=0)
-    across = np.divide(
-        scale * meat[0, 1:] @ slopes, lengths_squared, where=lengths_squared > 0, out=np.zeros(len(slopes))
-    )
-    root[0, 1:], root[1:, 1:] = across, slopes
-    root[0, 0] = np.sqrt(max(scale * meat[0, 0] - across @ across, 0.0))
-    return root
-
-
-def _warn_of_negative(values: NDArray[np.floating[Any]]) -> None:
-    """Warn of eigenvalues, in ascending order, that are negative beyond rounding."""
-    if len(values) and values[0] < -NEGATIVE_EIGENVALUE * np.abs(values).max():
-        warn(
-            "groups of two kinds leave a covariance with negative variances in some directions, which count as zero: "
-            "standard errors may be too small; use groups of one kind, or of more groups",
-            AdalineWarning,
-        )
 
 
 def refuse_full_leverage(source: Source, design: Design, scores: Scores, errors: str) -> None:

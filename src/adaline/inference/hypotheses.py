@@ -3,7 +3,7 @@
     F = (C theta - value)' [C Cov C']^-1 (C theta - value) / q
 
 With classical errors and normal residuals F has exactly the F distribution on q and N - p degrees of freedom. With
-robust errors it is approximate, the denominator N - p for HC0 to HC3 and the number of groups less one for cluster, as
+robust errors it is approximate, the denominator N - p for HC0 to HC3 and the number of groups less one for clusters, as
 in statsmodels' f_test; q F, compared with chi-squared on q degrees of freedom, is statsmodels' wald_test.
 
 A. Wald, Trans. AMS 54 (1943), 426-482.

@@ -17,7 +17,7 @@ from adaline.arrays import Array, HypothesisLike
 from adaline.attributes import own_attributes
 from adaline.errors import SumsMissing
 from adaline.inference.classical import Interval, judged, quantile
-from adaline.inference.covariance import CLASSICAL, ErrorOptions, lengths
+from adaline.inference.covariance import lengths
 from adaline.inference.effects import MeanFunction
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.likelihood import (
@@ -112,20 +112,19 @@ def summarise_ordinal(
     level: float,
     separated: bool,
     certificate: Certificate,
-    options: ErrorOptions = CLASSICAL,
+    errors: str = "classical",
+    described: Sequence[str] = (),
     freedom: float = np.inf,
     ends: Array | None = None,
 ) -> OrdinalSummary:
     """Return the table of a fit to `classes`, the lowest first; `odds` says whether exp(w) is an odds ratio.
 
-    `options` say which errors the fit has, `freedom` the degrees of freedom of t, infinity for the normal distribution,
-    `ends` (2, D + T) those of intervals of slopes and thresholds that are not Wald's.
+    `errors` are those that the fit has, `described` lines about them, `freedom` the degrees of freedom of t, infinity
+    for the normal distribution, `ends` (2, D + T) those of intervals of slopes and thresholds that are not Wald's.
     """
     LEVEL.check("level", level)
-    described = options.describe(fit.weight, freedom)
     notes = [
         (separated, SEPARATED),
-        (options.errors != "classical", described),
         (fit.penalised and not separated, PENALISED),
         (fit.root is None, TOO_LARGE),
     ]
@@ -148,13 +147,13 @@ def summarise_ordinal(
         rows=fit.rows,
         weight=fit.weight,
         certificate=certificate,
-        notes=[*(note for holds, note in notes if holds), *profiled, *left_out_notes(missing)],
+        notes=[*described, *(note for holds, note in notes if holds), *profiled, *left_out_notes(missing)],
         intercept=False,
         between=[f"{low} | {high}" for low, high in pairwise(classes)],
         odds=odds,
         quality=quality(fit, len(classes), True),
         left_out=missing,
-        errors=options.errors,
+        errors=errors,
         student=bool(np.isfinite(freedom)),
     )
 

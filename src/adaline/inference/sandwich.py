@@ -17,25 +17,22 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.inference.clusters import CLUSTERED, nested_freedom, read_scores
 from adaline.inference.covariance import (
     SQUARES_TOLERANCE,
     TOTAL_TOLERANCE,
     WEIGHT_TOLERANCE,
     ErrorOptions,
-    group_scale,
-    group_sources,
     lagged,
     lengths,
-    nested_freedom,
     refuse_full_leverage,
-    root_of,
-    root_of_difference,
 )
 from adaline.inference.likelihood import check_maximum
+from adaline.inference.roots import root_of, root_of_difference
 from adaline.losses import Loss
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources import Source
-from adaline.sums import FittedLikelihood, GroupScores, Scores
+from adaline.sums import FittedLikelihood, Scores
 
 
 def fitted_rows(fit: LikelihoodFit, loss: Loss, source: Source) -> FittedLikelihood:
@@ -67,17 +64,20 @@ class JudgedLikelihoods:
     given, fits : the fits, one for each target, as they were found and with the root of these errors.
     freedom : degrees of freedom of what judges coefficients, infinity for the normal distribution.
     options : which standard errors.
+    notes : lines about these errors.
     """
 
     given: Sequence[LikelihoodFit]
     fits: Sequence[LikelihoodFit]
     freedom: float
     options: ErrorOptions
+    notes: tuple[str, ...] = ()
 
     def describe(self) -> list[str]:
-        """Return the line that a table says about robust errors; none about classical ones."""
-        known = self.options.errors != "classical"
-        return [self.options.describe(count_observations(self.given[0]), self.freedom)] if known else []
+        """Return the lines that a table says about robust errors; none about classical ones."""
+        if self.options.errors == "classical":
+            return []
+        return [self.options.describe(count_observations(self.given[0]), self.freedom), *self.notes]
 
     def at_all_columns(self) -> list[LikelihoodFit]:
         """Return the fits with their own coefficients and these errors, which are those of all predictions."""
@@ -86,13 +86,13 @@ class JudgedLikelihoods:
 
 def judge_likelihood(
     fit: LikelihoodFit, loss: Loss, source: Source | None, options: ErrorOptions
-) -> tuple[LikelihoodFit, float]:
-    """Return a fit with the root of its covariance under these errors, and the degrees of freedom of that.
+) -> tuple[LikelihoodFit, float, list[str]]:
+    """Return a fit with the root of its covariance under these errors, degrees of freedom, and lines about them.
 
     Classical errors are those it has.
     """
     if options.errors == "classical":
-        return fit, count_observations(fit) - fit.parameters
+        return fit, count_observations(fit) - fit.parameters, []
     assert source is not None
     check_maximum(fit, f"{options.errors} errors")
     options.refuse_absorbed(source)
@@ -105,19 +105,18 @@ def judge_likelihood(
     if n - p <= 0.5:
         raise InvalidData(f"no robust errors: {n:g} observations leave nothing to {p:g} parameters")
     m = design.root.shape[2]
-    if options.errors == "cluster":
-        joined = group_sources(source, options.groups)
-        each = [rows.sum(GroupScores, design, size=m, targets=1) for rows in joined]
-        check_rows_cost(fit, source, each[0].squares)
-        count = min(len(one.groups) for one in each[:2])
-        scale = group_scale(count, n, p - nested_freedom(source, joined[:2]))
-        if len(each) == 1:
-            return _with_root(fit, design, root_of(each[0].meat(0), scale), count - 1.0)
+    if options.errors in CLUSTERED:
+        found, joined = read_scores(source, design, options.errors, options.groups, size=m, targets=1)
+        check_rows_cost(fit, source, found.squares)
+        scale = found.scale(n, p - (nested_freedom(source, joined[:2]) if found.kind == "CR1" else 0.0))
+        if len(found.groups) == 1:
+            root, notes = found.root(0, scale)
+            return replace(fit.without_dependent(), root=design.root @ root), found.freedom, [*found.notes(), *notes]
         kept, raw = fit.without_dependent(), design.root.reshape(-1, m)
         long = np.maximum(lengths(raw), np.finfo(np.float64).tiny)[:, None]
-        meat = raw / long @ (each[0].meat(0) + each[1].meat(0) - each[2].meat(0)) @ (raw / long).T
-        own = long * root_of_difference(meat, scale, constants=len(design.root))
-        return replace(kept, root=own.reshape(*design.root.shape[:2], -1)), count - 1.0
+        own, notes = root_of_difference(raw / long @ found.meat(0) @ (raw / long).T, scale, constants=len(design.root))
+        root = (long * own).reshape(*design.root.shape[:2], -1)
+        return replace(kept, root=root), found.freedom, [*found.notes(), *notes]
     design = options.tempered(design, p / n)
     if options.errors == "HAC":
         meat, cost = lagged(source, design, options.lags_of(n), 1)
@@ -126,7 +125,8 @@ def judge_likelihood(
         refuse_full_leverage(source, design, scores, options.errors)
         meat, cost = scores.meat, scores.squares
     check_rows_cost(fit, source, cost)
-    return _with_root(fit, design, root_of(meat[0], options.scale(n, p)), n - p)
+    root = design.root @ root_of(meat[0], options.scale(n, p))
+    return replace(fit.without_dependent(), root=root), n - p, []
 
 
 def judge_likelihoods(
@@ -136,7 +136,8 @@ def judge_likelihoods(
     rows: Sequence[Source | None] = [None] * len(fits) if sources is None else sources
     found = [judge_likelihood(fit, loss, own, options) for fit, loss, own in zip(fits, losses, rows, strict=True)]
     estimated = fits[0].family is not None and fits[0].family.estimated
-    return JudgedLikelihoods(fits, [fit for fit, _ in found], options.freedom(found[0][1], estimated), options)
+    notes = tuple(dict.fromkeys(note for *_, own in found for note in own))
+    return JudgedLikelihoods(fits, [fit for fit, *_ in found], options.freedom(found[0][1], estimated), options, notes)
 
 
 def check_rows_weight(fit: LikelihoodFit, source: Source) -> None:
@@ -162,9 +163,3 @@ def check_rows_cost(fit: LikelihoodFit, source: Source, cost: Array) -> None:
             "these are not the rows that were fitted: they have another likelihood under the model. Give the same X "
             "and y again."
         )
-
-
-def _with_root(
-    fit: LikelihoodFit, design: FittedLikelihood, half: Array, freedom: float
-) -> tuple[LikelihoodFit, float]:
-    return replace(fit.without_dependent(), root=design.root @ half), freedom

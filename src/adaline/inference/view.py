@@ -227,10 +227,10 @@ def with_errors(
     >>> clustered = model.with_errors("cluster", data.X, data.y, groups=islands)
     >>> print(clustered.test("x1 = 0"))
     hypothesis: x1 = 0
-    F 0.883987 on 1 and 2 degrees of freedom, p 0.4464 (cluster errors)
+    F 0.0159169 on 1 and 2 degrees of freedom, p 0.9111 (cluster errors)
     >>> prediction, lower, upper = clustered.predict(data.X[:1])
     >>> print(f"{prediction[0]:.0f}, from {lower[0]:.0f} to {upper[0]:.0f}")
-    3205, from 3123 to 3287
+    3205, from 1398 to 5012
 
     References
     ----------

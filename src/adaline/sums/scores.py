@@ -4,6 +4,7 @@
 
     independent rows:  G = sum w r^2 / (1 - h)^power z z'        (White: power 0, 1, 2 for HC0, HC2, HC3)
     rows in groups:    s_g = sum w r z over the rows of group g,   G = sum_g s_g s_g'
+                       P_g = sum w z z' over them, where the leverage of groups is asked for
 
 and Cov(w0, w) = A G A'. In the coordinates z the design is orthonormal: neither means nor units nor an ill-conditioned
 design cost G its digits. A weight of 2 is the row twice. With `precision` a row is one observation of variance
@@ -27,6 +28,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, ThetaLike, as_dense, host, is_device, namespace, to_device_of, weighted
 from adaline.block import Block, Shape
@@ -62,6 +64,10 @@ class FittedDesign(NamedTuple):
         """Return the statistics of the rows of a block."""
         return row_statistics(block, self)
 
+    def spread(self, block: Block, z: Any) -> Any:
+        """Return rows (n, 1, m) whose products add up to the leverage of groups; z (n, m) are their coordinates."""
+        return z[:, None, :]
+
 
 class FittedLikelihood(NamedTuple):
     """A fitted likelihood as the map from a row to its coordinates and slopes, in raw units.
@@ -82,6 +88,18 @@ class FittedLikelihood(NamedTuple):
     def read(self, block: Block) -> RowStatistics:
         """Return the statistics of the rows of a block."""
         return likelihood_statistics(block, self)
+
+    def spread(self, block: Block, z: Any) -> Any:
+        """Return rows (n, K, m) whose products add up to the leverage of groups: V^1/2 Z, of one output W^1/2 z'."""
+        outputs, t = self.outputs(block), to_device_of(z, block.t)[:, : self.targets]
+        if not self.loss.coupled:
+            linked = self.loss.linked
+            assert linked is not None
+            return z[:, None, :] * namespace(z).sqrt(linked.expected(outputs, t) / self.dispersion)[:, :, None]
+        k, _, m = self.root.shape
+        values, vectors = np.linalg.eigh(self.second(host(outputs), host(t)))
+        root = np.sqrt(np.maximum(values, 0.0))[:, :, None] * vectors.transpose(0, 2, 1)
+        return root @ host(self.coordinates(block)).reshape(-1, k, m)
 
     def outputs(self, block: Block) -> Any:
         """Return w'x + w0 of the rows of a block, (n, K)."""
@@ -246,21 +264,31 @@ class Scores(Sum):
 class GroupScores(Sum):
     """Scores (G, K, m) of the groups met, their labels (G,), sorted, and sums (K,) of w cost.
 
-    The last target of a row is the label of its group; those before it are the targets of the fit.
+    The last target of a row is the label of its group; those before it are the targets of the fit. `grams` (G, m, m)
+    are the P_g, where the sum was made with `most_grams` and they take no more numbers than that; else None.
     """
 
     uses_blas: ClassVar[bool] = True
 
-    def __init__(self, groups: Array, scores: Array, squares: Array) -> None:
+    def __init__(self, groups: Array, scores: Array, squares: Array, grams: Array | None, most_grams: int) -> None:
         self.groups = groups
         self.scores = scores
         self.squares = squares
+        self.grams = grams
+        self.most_grams = most_grams
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
         """Return the sums over no rows; `size` is m, `targets` K where it is not the number of targets."""
         size, targets = int(config.get("size", 1 + shape.features)), int(config.get("targets", shape.targets - 1))
-        return cls(np.empty(0), np.empty((0, targets, size)), np.zeros(targets))
+        most = int(config.get("most_grams", 0))
+        return cls(
+            np.empty(0),
+            np.empty((0, targets, size)),
+            np.zeros(targets),
+            np.empty((0, size, size)) if most else None,
+            most,
+        )
 
     def meat(self, k: int) -> Array:
         """Return G of target k, (m, m)."""
@@ -271,6 +299,7 @@ class GroupScores(Sum):
         """Take in a block at the fit theta."""
         _, targets, size = self.scores.shape
         scores = np.empty((block.rows, targets * size))
+        spread = []
         first = 0
         for run in runs(block):
             z, r, weight, _, cost = theta.read(run)
@@ -281,24 +310,55 @@ class GroupScores(Sum):
                 )
             self.squares += host(xp.sum(weighted(weight[:, None], cost), axis=0))
             first += run.rows
+            if self.grams is not None:
+                spread.append(host(theta.spread(run, z)) * np.sqrt(host(weight))[:, None, None])
         counted = np.flatnonzero(block.weights() > 0)
         groups, group_index = np.unique(host(block.t)[counted, -1], return_inverse=True)
         shape = (len(groups), len(counted))
         member = scipy.sparse.csc_array((np.ones(len(counted)), group_index, np.arange(len(counted) + 1)), shape)
-        self._add_scores(groups, (member @ scores[counted]).reshape(len(groups), targets, size))
+        grams = None
+        if spread and len(groups) * size * size <= self.most_grams:
+            grams = _grams(np.concatenate(spread)[counted], group_index, len(groups))
+        self._add_scores(groups, (member @ scores[counted]).reshape(len(groups), targets, size), grams)
 
     def merge(self, other: Self) -> None:
         """Add the scores of equal groups."""
-        self._add_scores(other.groups, other.scores)
+        self._add_scores(other.groups, other.scores, other.grams)
         self.squares += other.squares
 
-    def _add_scores(self, groups: Array, scores: Array) -> None:
+    def _add_scores(self, groups: Array, scores: Array, grams: Array | None) -> None:
         both = np.union1d(self.groups, groups)
+        if grams is None or len(both) * grams[0:1].size > self.most_grams:
+            self.grams = None
         if len(both) > len(self.groups):
-            larger = np.zeros((len(both), *self.scores.shape[1:]))
-            larger[np.searchsorted(both, self.groups)] = self.scores
-            self.groups, self.scores = both, larger
-        self.scores[np.searchsorted(both, groups)] += scores
+            old, self.groups = np.searchsorted(both, self.groups), both
+            self.scores = _spread_out(self.scores, old, len(both))
+            self.grams = None if self.grams is None else _spread_out(self.grams, old, len(both))
+        index: Any = slice(None) if len(groups) == len(both) else np.searchsorted(both, groups)
+        self.scores[index] += scores
+        if self.grams is not None:
+            self.grams[index] += grams
+
+
+def _grams(rows: Array, group_index: NDArray[np.intp], count: int) -> Array:
+    """Return the sums (count, m, m) of products of rows (n, K, m) of the same group; groups of one size go together."""
+    _, each, size = rows.shape
+    rows = rows[np.argsort(group_index, kind="stable")].reshape(-1, size)
+    sizes = np.bincount(group_index, minlength=count) * each
+    starts = np.cumsum(sizes) - sizes
+    out = np.empty((count, size, size))
+    for n in np.unique(sizes):
+        same = np.flatnonzero(sizes == n)
+        own = rows[starts[same][:, None] + np.arange(n)]
+        out[same] = own.transpose(0, 2, 1) @ own
+    return out
+
+
+def _spread_out(values: Array, index: NDArray[np.intp], count: int) -> Array:
+    """Return `count` values along the first axis: those given at their index, zeros elsewhere."""
+    out = np.zeros((count, *values.shape[1:]))
+    out[index] = values
+    return out
 
 
 def runs(block: Block) -> Iterator[Block]:

@@ -734,7 +734,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         if interval == "profile":
             refuse_absorbed(self, "profile intervals")
             check_profile(asked.options, asked.rows.X)
-            reach = quantile(judged.freedom if asked.options.distribution == "t" else np.inf, level)
+            reach = quantile(judged.freedom, level)
             each = zip(judged.given, self._row_losses(), self._same_rows(*asked.rows), strict=True)
             ends = [profile_ends(fit, loss, source, intercept, reach)[0] for fit, loss, source in each]
         return summarise_families(

@@ -474,8 +474,8 @@ class LogisticRegression(NearFits, LinearClassifier):
 
             Cov = A [sum_n w_n s_n s_n'] A,   A = inverse information,   s_n = the score of row n
 
-        HC2 to HC4 divide scores by powers of 1 - h, the leverage (with K > 2 classes a matrix), and "cluster" adds them
-        up by group, as `LinearRegression.summary` says.
+        HC2 to HC4 divide scores by powers of 1 - h, the leverage (with K > 2 classes a matrix). "cluster", CR1, CR2
+        and CR3 add them up by group, as `LinearRegression.summary` says.
 
         Parameters
         ----------
@@ -483,16 +483,17 @@ class LogisticRegression(NearFits, LinearClassifier):
             Coverage of the intervals.
         reference : label
             The class that others are compared with.
-        errors : "classical", "HC0", "HC1", "HC2", "HC3", "HC4", "cluster" or "HAC"
+        errors : "classical", "HC0", "HC1", "HC2", "HC3", "HC4", "cluster", "CR1", "CR2", "CR3" or "HAC"
             HC: the likelihood need not be right; cluster: rows may belong together; HAC: follow each other.
         X, y, sample_weight
             The rows that were fitted, for robust errors. Other rows are refused.
         groups : (n,) labels of any kind, or the name of a column of X, a table
-            Which rows belong together, for "cluster".
+            Which rows belong together, for "cluster" and CR1 to CR3.
         lags : int or None
             For "HAC"; None is 4 (N/100)^(2/9), rounded down.
         distribution : None, "normal" or "t"
-            What judges coefficients: t has N - p degrees of freedom, G - 1 with clusters. None is the normal one.
+            What judges coefficients: t has N - p degrees of freedom, G - 1 with clusters. None: t for clustered
+            errors, the normal distribution for others.
         interval : "wald" or "profile"
             Estimate +- quantile x error, or where the likelihood, maximised over all other coefficients, has fallen as
             far as chi-squared allows (also Firth's): needs the rows, and refits.

@@ -430,7 +430,8 @@ class OrdinalRegression(NearFits, LinearClassifier):
             level=level,
             separated=self.separation_ is not None,
             certificate=self.certificate_,
-            options=asked.options,
+            errors=asked.options.errors,
+            described=judged.describe(),
             freedom=judged.freedom,
             ends=ends,
         )

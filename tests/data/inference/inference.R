@@ -7,6 +7,7 @@ say <- function(case, what, values) {
   for (i in seq_along(values)) cat(sprintf("%s,%s,%d,%.15g\n", case, what, i - 1, values[i]))
 }
 errors <- function(v) sqrt(diag(v))
+known <- function(fit) family(fit)$family %in% c("poisson", "binomial")
 measures <- function(case, fit) {
   rows <- seq_along(fitted(fit)) <= 12
   infl <- influence(fit)
@@ -21,8 +22,9 @@ measures <- function(case, fit) {
     say(case, "deviance", residuals(fit, "deviance")[rows])
   }
 }
-# the ends of a profile interval, by refits at a root: confint interpolates and has four digits
-ends <- function(fit, cut = qnorm(0.975)) {
+# the ends of a profile interval, by refits at a root: confint interpolates and has four digits, and takes the normal
+# distribution where the dispersion is estimated, which F on 1 and n - p degrees of freedom is for
+ends <- function(fit, cut = if (known(fit)) qnorm(0.975) else qt(0.975, df.residual(fit))) {
   X <- model.matrix(fit); y <- fit$y; w <- fit$prior.weights; o <- if (is.null(fit$offset)) 0 else fit$offset
   se <- errors(vcov(fit)); phi <- summary(fit)$dispersion
   out <- sapply(seq_len(ncol(X)), function(j) {

@@ -76,7 +76,7 @@ def slopes(summary: Any) -> np.ndarray[Any, Any]:
 
 def errors_of(model: Any, kind: str, table: Any) -> Any:
     """Return the standard errors of the slopes, of a kind that pyfixest knows."""
-    options = {"errors": "cluster", "groups": CLUSTERS[kind]} if kind in CLUSTERS else {"errors": kind}
+    options = {"errors": "CR1", "groups": CLUSTERS[kind]} if kind in CLUSTERS else {"errors": kind}
     return slopes(model.summary(**({} if kind == "iid" else {**options, "X": table})))[:, 1]
 
 
@@ -248,7 +248,8 @@ def test_tests_and_anova_count_the_effects() -> None:
 def test_the_command_line_absorbs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows, model, run = str(tmp_path / "rows.parquet"), str(tmp_path / "m.adaline"), Shell(capsys)
     pq.write_table(pa.table(columns("two")), rows)
-    options = ["-t", "y", "--features", "a,b", "--absorb", "firm,year", "--cluster-errors", "firm,year", "-o"]
+    options = ["-t", "y", "--features", "a,b", "--absorb", "firm,year", "--cluster-errors", "firm,year"]
+    options += ["--errors", "CR1", "-o"]
     fitted, table = run("fit", rows, *options, model), tables("two")[0]
     assert fitted.code == 0
     assert f"{PEER['two']['least_squares']['errors']['firm+year'][0]:.6g}" in fitted.out
@@ -384,7 +385,7 @@ def test_groups_of_two_kinds(system: Any, target: str) -> None:
     )
     assert all(np.array_equal(one, expected) for one in found)
     with pytest.warns(AdalineWarning, match="which count as zero"):  # negative variances
-        model.summary(errors="cluster", X=table, groups=np.random.default_rng(1).integers(0, 2, (N, 2)))
+        model.summary(errors="CR1", X=table, groups=np.random.default_rng(1).integers(0, 2, (N, 2)))
 
 
 @both

@@ -370,16 +370,24 @@ class LinearSystem(LinearRegressor):
 
             Cov = (X'X)^-1 [sum_n w_n r_n^2 / (1 - h_n)^a x_n x_n'] (X'X)^-1,   a = 0, 1, 2 for HC0, HC2, HC3
 
-        HC1 is HC0 times N/(N - p), and HC4 has a = min(4, h_n N/p). "cluster" adds the scores r_n x_n up by group
-        before squaring them, times G/(G - 1) (N - 1)/(N - p) for G groups; "HAC" (Newey and West) takes rows in their
-        order and adds products of scores l rows apart, times 1 - l/(lags + 1). As in statsmodels, z and p of robust
-        errors and their intervals are those of the normal distribution, and the F line tests all slopes on the robust
-        covariance, with N - p degrees of freedom in the denominator (cluster: G - 1). A weight of 2 is the row twice
-        throughout; with weights="precision" the formulas are those of weighted least squares.
+        HC1 is HC0 times N/(N - p), and HC4 has a = min(4, h_n N/p). "HAC" (Newey and West) takes rows in their order
+        and adds products of scores l rows apart, times 1 - l/(lags + 1). As in statsmodels, z and p of these errors and
+        their intervals are those of the normal distribution, and the F line tests all slopes on the robust covariance,
+        with N - p degrees of freedom in the denominator. A weight of 2 is the row twice throughout; with
+        weights="precision" the formulas are those of weighted least squares.
 
-        Where effects were absorbed, p counts the rank of their dummies; for "cluster" without those columns whose
-        levels lie within one group each, and with two columns of groups the smaller number of them is G: the defaults
-        of fixest. R^2 is that of columns and effects, the within R^2 that of the columns beside the effects.
+        Clustered errors add the scores r_n x_n up by group before squaring them, with leverages of groups H_g:
+
+            s_g = sum_n in g w_n r_n x_n (CR1, times G/(G - 1) (N - 1)/(N - p) for G groups),
+            X_g' W_g (1 - H_g)^(-1/2) r_g (CR2),   X_g' W_g (1 - H_g)^-1 r_g (CR3)
+
+        "cluster" is CR3, the jackknife that leaves out one group at a time, but CR1 with thousands of groups, where the
+        two hardly differ. CR1 is what Stata, fixest and statsmodels use. All of them are judged by Student's t and F
+        with G - 1 degrees of freedom; with two columns of groups G is the smaller number.
+
+        Where effects were absorbed, p counts the rank of their dummies; for CR1 without those columns whose levels lie
+        within one group each: the defaults of fixest. R^2 is that of columns and effects, the within R^2 that of the
+        columns beside the effects.
 
         Where columns are linear combinations of others, the table is that of the model without those that depend on
         columns before them, as in R: their rows say "left out", all others are determined by the rows fitted. `coef_`
@@ -391,17 +399,17 @@ class LinearSystem(LinearRegressor):
         ----------
         level : float
             Coverage of the intervals.
-        errors : "classical", "HC0", "HC1", "HC2", "HC3", "HC4", "cluster" or "HAC"
+        errors : "classical", "HC0", "HC1", "HC2", "HC3", "HC4", "cluster", "CR1", "CR2", "CR3" or "HAC"
             HC: unequal variances; cluster: also rows that belong together; HAC: also rows that follow each other.
         X, y, sample_weight
             The rows that were fitted, for robust errors only. Other rows are refused.
         groups : (n,) labels of any kind, or the name of a column of X, a table; or two of them, (n, 2) or two names
-            Which rows belong together, for "cluster"; of two, those that agree in either.
+            Which rows belong together, for "cluster" and CR1 to CR3; of two, those that agree in either.
         lags : int or None
             For "HAC"; None is 4 (N/100)^(2/9), rounded down.
         distribution : None, "normal" or "t"
             What judges single coefficients: t has N - p degrees of freedom, G - 1 with clusters. None: t for classical
-            errors, the normal distribution for others.
+            and clustered errors, the normal distribution for others.
 
         Examples
         --------
@@ -416,7 +424,8 @@ class LinearSystem(LinearRegressor):
         References
         ----------
         J. G. MacKinnon and H. White, J. Econometrics 29 (1985), 305-325; W. K. Newey and K. D. West, Econometrica 55
-        (1987), 703-708; F. Cribari-Neto, Computational Statistics and Data Analysis 45 (2004), 215-233.
+        (1987), 703-708; F. Cribari-Neto, Computational Statistics and Data Analysis 45 (2004), 215-233; R. M. Bell and
+        D. F. McCaffrey, Survey Methodology 28 (2002), 169-181 (CR2 and CR3).
         """
         LEVEL.check("level", level)
         asked = self.with_errors(errors, X, y, sample_weight, groups=groups, lags=lags, distribution=distribution)
