@@ -101,7 +101,7 @@ class ClusteredScores:
 
 
 def read_scores(
-    source: Source, design: FittedDesign | FittedLikelihood, errors: str, groups: GroupsLike, **config: Any
+    source: Source, design: FittedDesign | FittedLikelihood, errors: str, groups: GroupsLike, **config: int
 ) -> tuple[ClusteredScores, list[Source]]:
     """Return the scores of groups, in one read of the rows, and the rows with the number of the group of each.
 

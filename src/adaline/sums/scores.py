@@ -64,7 +64,7 @@ class FittedDesign(NamedTuple):
         """Return the statistics of the rows of a block."""
         return row_statistics(block, self)
 
-    def spread(self, block: Block, z: Any) -> Any:
+    def spread(self, block: Block, z: AnyArray) -> AnyArray:
         """Return rows (n, 1, m) whose products add up to the leverage of groups; z (n, m) are their coordinates."""
         return z[:, None, :]
 
@@ -89,7 +89,7 @@ class FittedLikelihood(NamedTuple):
         """Return the statistics of the rows of a block."""
         return likelihood_statistics(block, self)
 
-    def spread(self, block: Block, z: Any) -> Any:
+    def spread(self, block: Block, z: AnyArray) -> AnyArray:
         """Return rows (n, K, m) whose products add up to the leverage of groups: V^1/2 Z, of one output W^1/2 z'."""
         outputs, t = self.outputs(block), to_device_of(z, block.t)[:, : self.targets]
         if not self.loss.coupled:
