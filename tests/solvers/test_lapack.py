@@ -15,7 +15,7 @@ from adaline.solvers import lapack
 
 @pytest.fixture
 def matrix(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(lapack, "LARGE", 4)
+    monkeypatch.setattr(lapack, "LARGE_MATRIX", 4)
     x = np.random.default_rng(0).normal(size=(30, 9))
     return x.T @ x
 

@@ -239,7 +239,7 @@ def test_wide_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     model = ElasticNet(points=20, ratio=0.02, standardize=False).fit(X, y)
     assert violation(X, y, model) < 1e-8
     assert (model.path_["gaps"] <= 1e-7 * 0.5 * ((y - y.mean()) ** 2).sum()).all()
-    monkeypatch.setattr(quadratics, "MOST", 0)  # no memory: steps
+    monkeypatch.setattr(quadratics, "MOST_PRODUCT_BYTES", 0)  # no memory: steps
     other = ElasticNet(points=20, ratio=0.02, standardize=False).fit(X, y)
     assert "Newton" in other.certificate_.solver
     np.testing.assert_allclose(other.coef_, model.coef_, atol=1e-8)
@@ -468,7 +468,7 @@ def test_a_small_l1_of_no_more_rows_than_columns_is_solved(rows: int, columns: i
 
 def test_a_gap_beside_a_tiny_objective_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(squared, "PENALTY_STEP", 0.0)
-    monkeypatch.setattr(lasso, "ROUNDS", 1)
+    monkeypatch.setattr(lasso, "MOST_ROUNDS", 1)
     X, y = made(30, 60)
     with pytest.warns(AdalineWarning, match="of the objective"):
         proof = ElasticNet(l1=1e-8).fit(X, y).certificate_
@@ -516,7 +516,7 @@ def test_groups_of_more_columns_than_rows_end(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(newton_nets, "OPEN", 4)
     model = ElasticNet(loss="huber", l1=1.0, groups=np.repeat(np.arange(40), 2).tolist()).fit(X, y)
     assert model.certificate_.status is Status.NOT_CONVERGED
-    assert sweeps <= 10 * newton_nets.FEW * newton_nets.SWEEPS
+    assert sweeps <= 10 * newton_nets.FEW * newton_nets.MODEL_SWEEPS
     assert model.certificate_.objective < ElasticNet(loss="huber", l1=1e3).fit(X, y).certificate_.objective
 
 

@@ -135,7 +135,7 @@ def test_solvers_agree(classes: int, solver: str) -> None:
 def test_many_rows_take_a_sample_first(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = made(30000, 4, classes)
     whole = LogisticRegression(solver="newton").fit(x, y)
-    monkeypatch.setattr(choose, "SMALL", 0.0)
+    monkeypatch.setattr(choose, "CHEAP_MATRIX_WORK", 0.0)
     staged = LogisticRegression().fit(x, y)
     assert "sample" in staged.certificate_.solver
     assert staged.certificate_.gap <= 1e-10 * len(y)
@@ -312,7 +312,7 @@ def test_more_columns_than_rows_are_separated() -> None:
 def test_quasi_separation_among_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = made(20000, 3)
     x[:, 2] = (np.arange(20000) % 7 == 0) & (y == 1)
-    monkeypatch.setattr(choose, "SMALL", 0.0)
+    monkeypatch.setattr(choose, "CHEAP_MATRIX_WORK", 0.0)
     with pytest.warns(AdalineWarning, match="quasi-completely separated"):
         LogisticRegression().fit(x, y)
 
@@ -321,7 +321,7 @@ def test_a_constant_column_in_the_metric_of_each_machine(monkeypatch: pytest.Mon
     x, y = made(9000, 4, 3)
     x = np.column_stack([x, np.zeros(9000)])
     expected = LogisticRegression(penalty=1.0, standardize=True).fit(x, y)
-    monkeypatch.setattr(choose, "MATRIX", 0)
+    monkeypatch.setattr(choose, "MOST_MATRIX_SIDE", 0)
     model = LogisticRegression(penalty=1.0, standardize=True, tol=1e-13).fit(x, y)
     assert "each machine" in model.certificate_.solver
     np.testing.assert_allclose(model.predict_proba(x), expected.predict_proba(x), atol=1e-5)
@@ -382,7 +382,7 @@ def test_a_proof_of_separation_is_given_up_beyond_its_budget(monkeypatch: pytest
 def test_coupled_machines_from_an_unbalanced_start(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = made(9000, 4, 5)
     expected = LogisticRegression(penalty=3.0).fit(x, y)
-    monkeypatch.setattr(choose, "MATRIX", 0)
+    monkeypatch.setattr(choose, "MOST_MATRIX_SIDE", 0)
     start = theta(expected) + np.r_[0.0, np.linspace(0.5, 1.0, 4)]
     model = LogisticRegression(penalty=3.0, tol=1e-13, solver=solver, init=start).fit(x, y)
     np.testing.assert_allclose(theta(model), theta(expected), rtol=1e-5, atol=1e-6)

@@ -61,7 +61,12 @@ def streaming(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(batches, "free_memory", lambda: 0.0)
     monkeypatch.setattr(table_module, "KEPT", 0)
     monkeypatch.setattr(table_module, "block_rows", lambda features: BLOCK)
-    for module, name in ((choose, "LEAST_SAMPLE"), (problem, "TYPICAL"), (starts, "SAMPLE"), (ranks, "MOST_CELLS")):
+    for module, name in (
+        (choose, "LEAST_SAMPLE_ROWS"),
+        (problem, "TYPICAL_ROWS"),
+        (starts, "SAMPLE"),
+        (ranks, "MOST_CELLS"),
+    ):
         monkeypatch.setattr(module, name, 128)
     adaline.set_threads(1)
     yield

@@ -186,7 +186,7 @@ def test_many_sparse_columns_are_solved_without_a_matrix(link: str, monkeypatch:
     X, y = rows(400, 6)
     thin = sparse.csr_array(np.where(X > 5.0, X, 0.0))
     whole = OrdinalRegression(link=link, classes=ORDER, penalty=0.5).fit(thin, y)
-    monkeypatch.setattr("adaline.fits.ordinal.MATRIX", 1)
+    monkeypatch.setattr("adaline.fits.ordinal.MOST_MATRIX_SIDE", 1)
     model = OrdinalRegression(link=link, classes=ORDER, penalty=0.5, tol=1e-13).fit(thin, y)
     assert model.certificate_.solver.startswith("truncated Newton")
     np.testing.assert_allclose(numbers(model), numbers(whole), rtol=1e-5, atol=1e-6)

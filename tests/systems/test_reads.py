@@ -185,7 +185,7 @@ def test_a_streamed_fit_of_two_classes_takes_few_reads(
 ) -> None:
     """One opening read for labels, counts, spread and a sample, a few for gradients, one for the last matrix."""
     for small in (1e7, 0.0):  # matrices of all rows that take no time, and that do
-        monkeypatch.setattr(choose, "SMALL", small)
+        monkeypatch.setattr(choose, "CHEAP_MATRIX_WORK", small)
         source = open_table(written(tmp_path, kind, 30_000), target=target, features=["a", "b", "c"], weight=weight)
         reads.count = 0
         model = LogisticRegression().fit(source)

@@ -24,7 +24,7 @@ from adaline.locks import cached_property
 from adaline.parameters import one_of
 from adaline.selection.cross_validation import refuse_absorbing
 from adaline.selection.folds import fold_count
-from adaline.solvers.least_squares.factor import ROUNDED
+from adaline.solvers.least_squares.factor import LEAST_SPREAD
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.coding import gap_counts, gaps_of, target_columns
 from adaline.sources.tables.relation import Relation
@@ -263,7 +263,7 @@ class Table:
     def varying(self) -> Table:
         """Return the table without the columns that are the same in every row, up to rounding."""
         low, high = self.ends
-        varies = high - low > ROUNDED * np.maximum(np.abs(low), np.abs(high))
+        varies = high - low > LEAST_SPREAD * np.maximum(np.abs(low), np.abs(high))
         if varies.all():
             return self
         if not varies.any():
@@ -360,7 +360,7 @@ def _small_means(x: AnyArray) -> bool:
     mean = np.bincount(x.indices, x.data, d) / n
     stored = np.bincount(x.indices, minlength=d)
     squares = np.bincount(x.indices, (x.data - mean[x.indices]) ** 2, d) + (n - stored) * mean**2
-    varies = squares > n * (ROUNDED * mean) ** 2
+    varies = squares > n * (LEAST_SPREAD * mean) ** 2
     return bool((n * mean**2 <= SPARSE_MEAN * squares)[varies].all())
 
 

@@ -55,12 +55,26 @@ from adaline.solvers.least_squares.dependence import Dependence, independent
 from adaline.solvers.least_squares.descent import read_rate
 from adaline.solvers.least_squares.fit import certificate, digits
 from adaline.solvers.least_squares.wide import solve_dual
-from adaline.solvers.smooth.choose import MATRIX, diagonal_metric, minimise_near, minimise_smooth, needs_metric
+from adaline.solvers.smooth.choose import (
+    MOST_MATRIX_SIDE,
+    diagonal_metric,
+    minimise_near,
+    minimise_smooth,
+    needs_metric,
+)
 from adaline.solvers.smooth.firth import firth, firth_ratios
 from adaline.solvers.smooth.gradient import Stop, gradient_descent
 from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, FamilyFit, LikelihoodFit, raw_root
 from adaline.solvers.smooth.near_columns import TurnedProblem, turned
-from adaline.solvers.smooth.newton import CUT, FLAT, Curvature, DescentResult, curvature_gap, factor_hessian, newton
+from adaline.solvers.smooth.newton import (
+    FLAT_CHANGE,
+    ZERO_EIGENVALUE,
+    Curvature,
+    DescentResult,
+    curvature_gap,
+    factor_hessian,
+    newton,
+)
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal
 from adaline.solvers.smooth.refine import ErrorBounds, RefinedWeights, bounded, refine_minimum
@@ -411,7 +425,7 @@ def _null_output(problem: Problem, likelihood: Likelihood, constants: Constants)
         if slope * slope <= NULL_TOL * information * abs(value) or output + step == output:
             break
         new = problem.source.sum(NullScore, (likelihood, output + step)).sums.tolist()
-        if new[0] <= value + FLAT * abs(value):
+        if new[0] <= value + FLAT_CHANGE * abs(value):
             output, (value, slope, information), share = output + step, new, 1.0
         else:
             share /= 2
@@ -422,7 +436,7 @@ def _information_root(problem: Problem, likelihood: Likelihood, found: DescentRe
     """Return a root of the inverse expected information in raw units; one read unless it equals the curvature."""
     curvature = found.curvature
     if curvature is None or not likelihood.family.canonical(likelihood.link):
-        if problem.size > MATRIX:
+        if problem.size > MOST_MATRIX_SIDE:
             return None
         hessian = replace(problem, loss=Scoring(likelihood)).evaluate(found.theta, second=True).hessian
         curvature = None if hessian is None else factor_hessian(hessian, problem.ridges)
@@ -561,7 +575,7 @@ class _Minimising:
         Offsets that vary widely slow steps down as much as a loss without a minimum does.
         """
         proven = self.separation is not None and self.separation.kind != "suspected"
-        if proven or not math.isfinite(self.loss.concordance) or problem.size > MATRIX:
+        if proven or not math.isfinite(self.loss.concordance) or problem.size > MOST_MATRIX_SIDE:
             return None
         here = problem.evaluate(theta, second=True)
         if here.hessian is None:
@@ -641,7 +655,7 @@ class _Minimising:
             return found
         null = curvature.null[:, live]
         self.nearly = True
-        least = CUT * curvature.largest * problem.size  # eigenvalues along these directions are below
+        least = ZERO_EIGENVALUE * curvature.largest * problem.size  # eigenvalues along these directions are below
         root = np.concatenate([curvature.root, null / math.sqrt(least)], axis=1)
         return found._replace(curvature=Curvature(root, least, curvature.largest, curvature.null[:, ~live]))
 
@@ -699,7 +713,7 @@ class _Minimising:
         if not far.any():
             return False
         raw[:, 1:] += np.where(far, np.sign(raw[:, 1:]) / np.where(largest > 0, largest, 1.0), 0.0)
-        allowed = FLAT * self.constants.scale
+        allowed = FLAT_CHANGE * self.constants.scale
         return bool(problem.evaluate(problem.from_raw(raw)).value <= found.evaluation.value + allowed)
 
     def _near(self) -> DescentResult | None:
@@ -723,7 +737,7 @@ class _Minimising:
                 if not self.loss.convex or problem.evaluate(given).value < problem.evaluate(theta).value
                 else theta
             )
-        if math.isfinite(self.loss.concordance) or self.loss.coupled or problem.size > MATRIX:
+        if math.isfinite(self.loss.concordance) or self.loss.coupled or problem.size > MOST_MATRIX_SIDE:
             return theta
         likelihood = self.loss.linked
         squared = Offset(Squared()) if isinstance(self.loss, Offset) else Squared()
@@ -736,7 +750,7 @@ class _Minimising:
 
     def _solve(self, start: Array) -> DescentResult:
         problem, solver = self.problem, self.options.solver
-        if self.loss.linked is not None and not self.loss.convex and problem.size <= MATRIX:
+        if self.loss.linked is not None and not self.loss.convex and problem.size <= MOST_MATRIX_SIDE:
             start = newton(replace(problem, loss=_scoring(self.loss)), start, self.wanted).theta  # near a minimum
         first = found = minimise_smooth(problem, start, self.wanted, solver, self._give_up)
         for _ in range(MOST_RESTARTS):
@@ -754,10 +768,11 @@ class _Minimising:
         if math.isfinite(self.loss.concordance):
             if found.gap <= self.wanted:
                 return True
-            if curvature is not None and 0 < curvature.unseen(g) <= CUT * g.size * abs(found.evaluation.value):
+            noise = ZERO_EIGENVALUE * g.size * abs(found.evaluation.value)
+            if curvature is not None and 0 < curvature.unseen(g) <= noise:
                 return curvature.length(g) ** 2 <= self.wanted
         twice = float((g * diagonal_metric(self.problem)(g)).sum())
-        return twice <= 10 * self.problem.size * (self.wanted + FLAT * abs(found.evaluation.value))
+        return twice <= 10 * self.problem.size * (self.wanted + FLAT_CHANGE * abs(found.evaluation.value))
 
     def _give_up(self, here: DescentResult) -> bool:
         """Whether the steps show that there is no minimum."""
@@ -812,7 +827,7 @@ class _Minimising:
     def _shortest_and_raw(self, problem: Problem, found: DescentResult) -> tuple[Array, Array, Dependence]:
         """Return the shortest weights with the same predictions, in the view and in raw units, and the dependence."""
         theta, depends = _shortest(problem, found)
-        allowed = EQUAL_COST if math.isfinite(self.loss.concordance) else FLAT
+        allowed = EQUAL_COST if math.isfinite(self.loss.concordance) else FLAT_CHANGE
         if theta is not found.theta and (
             problem.evaluate(theta).value > problem.evaluate(found.theta).value + allowed * self.constants.scale
         ):

@@ -23,10 +23,10 @@ from adaline.separation.budget import Budget
 from adaline.separation.separability import decide_jointly
 from adaline.solvers.least_squares.dependence import Dependence, independent
 from adaline.solvers.least_squares.fit import certificate
-from adaline.solvers.smooth.choose import MATRIX, minimise_near, minimise_smooth, needs_metric, sample_rows
+from adaline.solvers.smooth.choose import MOST_MATRIX_SIDE, minimise_near, minimise_smooth, needs_metric, sample_rows
 from adaline.solvers.smooth.lbfgs import Metric, of_diagonal
 from adaline.solvers.smooth.likelihood import LikelihoodFit
-from adaline.solvers.smooth.newton import FLAT, Curvature, DescentResult
+from adaline.solvers.smooth.newton import FLAT_CHANGE, Curvature, DescentResult
 from adaline.solvers.smooth.ordinal import OrdinalProblem, from_machines, to_machines
 from adaline.solvers.smooth.truncated_newton import truncated_newton
 from adaline.sources import ArraySource
@@ -35,8 +35,6 @@ from adaline.sources.totals import weight_totals
 
 REMEDIES = "give a number as penalty"  # where there is no maximum
 ROUNDING = 2.0**-52  # rounding error of an output, relative to its size; 10x larger claims larger gaps
-# rounding error of an objective, relative to its value; 10x larger costs the certificate's gap a digit
-OBJECTIVE_ROUNDING = 1e-13
 # expected rows of the rarest class below which no sample is taken; doubling it takes Newton steps over all rows more
 # often
 RAREST_IN_SAMPLE = 10
@@ -149,7 +147,7 @@ class _Fitting:
 
     def _solve(self, problem: OrdinalProblem, start: Array) -> DescentResult:
         """Return the minimum from a start; by products where there are too many coefficients for a matrix."""
-        if problem.size <= MATRIX:
+        if problem.size <= MOST_MATRIX_SIDE:
             seen = self.counts.min() * min(1.0, sample_rows(problem.size) / problem.source.n_rows)
             common = seen >= RAREST_IN_SAMPLE * self.counts.sum() / problem.source.n_rows
             solver = "auto" if common and math.isfinite(problem.loss.concordance) else "newton"
@@ -251,7 +249,7 @@ def _shortest(problem: OrdinalProblem, found: DescentResult) -> tuple[Array, Dep
     raw = problem.to_raw(null.T)[:, first:].T
     share = np.linalg.lstsq(raw, problem.to_raw(found.theta)[0, first:], rcond=None)[0]
     theta = found.theta - (null @ share)[None, :]
-    if problem.evaluate(theta).value > found.evaluation.value * (1 + FLAT):
+    if problem.evaluate(theta).value > found.evaluation.value * (1 + FLAT_CHANGE):
         return found.theta, independent(problem.constant)  # curvature vanishes, columns do not depend
     return theta, problem.dependence(np.concatenate([np.zeros((1, null.shape[1])), null[first:]]))
 
@@ -260,7 +258,7 @@ def _rounding(problem: OrdinalProblem, found: DescentResult, raw: Array) -> floa
     """Return what rounding may add to the objective: of its value, and of weights (M,) in raw units, by the outputs."""
     ends, slopes = np.split(np.abs(raw), [problem.thresholds])
     size = float(ends.max() + slopes @ problem.spread.root)
-    return OBJECTIVE_ROUNDING * abs(found.evaluation.value) + problem.spread.weight * (16 * ROUNDING * size) ** 2
+    return FLAT_CHANGE * abs(found.evaluation.value) + problem.spread.weight * (16 * ROUNDING * size) ** 2
 
 
 def _has_flat_directions(problem: OrdinalProblem, found: DescentResult) -> bool:

@@ -28,7 +28,7 @@ from adaline.errors import InvalidData
 from adaline.penalties import RidgePenalty
 from adaline.solvers.smooth.choose import minimise_smooth
 from adaline.solvers.smooth.lbfgs import Metric, Pairs, inner, inverse_product
-from adaline.solvers.smooth.newton import ARMIJO, FLAT, Curvature, factor_hessian
+from adaline.solvers.smooth.newton import ARMIJO, FLAT_CHANGE, Curvature, factor_hessian
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.stacked import StackedMachines, StackedRows
 from adaline.sources import Source
@@ -429,7 +429,7 @@ class FoldMachines:
         for _ in range(TRIALS):
             self._take(start + (moving * shares)[:, None, None] * steps, moving)
             reached = self._levels(ridges)
-            high = moving & ~(reached <= level + ARMIJO * shares * slopes + FLAT * np.abs(level))
+            high = moving & ~(reached <= level + ARMIJO * shares * slopes + FLAT_CHANGE * np.abs(level))
             if not high.any():
                 return True
             with np.errstate(all="ignore"):

@@ -27,7 +27,7 @@ from adaline.inference.likelihood import AT_BORDER, NO_MAXIMUM, PENALISED, TOO_L
 from adaline.inference.summary import TargetsTable
 from adaline.parameters import LEVEL
 from adaline.results import CONSTANT, EXPLAINED, Certificate
-from adaline.solvers.least_squares.fit import EXACT
+from adaline.solvers.least_squares.fit import EXACT_RATIO
 from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, LikelihoodFit
 from adaline.sources.absorbed import Absorption
 from adaline.wording import degrees, number, p_value
@@ -113,7 +113,7 @@ def _is_exact(fit: LikelihoodFit) -> bool:
     """Whether the dispersion is estimated from residuals that are rounding, so that it measures no error."""
     part = fit.family
     assert part is not None
-    return part.estimated and part.deviance <= EXACT**2 * part.null_deviance
+    return part.estimated and part.deviance <= EXACT_RATIO**2 * part.null_deviance
 
 
 def infer_family(fit: LikelihoodFit, intercept: bool, level: float, freedom: float) -> FamilyInference:

@@ -31,7 +31,7 @@ from adaline.losses.ordinal import CumulativeLink
 from adaline.penalties import RidgePenalty
 from adaline.solvers.smooth.firth import evaluate_firth
 from adaline.solvers.smooth.likelihood import LikelihoodFit
-from adaline.solvers.smooth.newton import SHORTEST, factor_hessian
+from adaline.solvers.smooth.newton import SHORTEST_STEP, factor_hessian
 from adaline.solvers.smooth.ordinal import build_ordinal, from_machines
 from adaline.solvers.smooth.problem import Evaluation, Problem, build_problem
 from adaline.sources import Source
@@ -193,7 +193,7 @@ def _hold(evaluate: Callable[[Array], Evaluation], theta: Array, c: Array) -> _H
         if decrement <= PROFILE_TOL * PROFILE_TOL or (decrement <= close and decrement >= 0.5 * last):
             return _Held(theta, here.value, float(tangent @ here.gradient), tangent)
         last, share = decrement, 1.0
-        while share > SHORTEST:
+        while share > SHORTEST_STEP:
             new = evaluate(theta + share * step)
             if new.hessian is not None and new.value <= here.value + ROUNDING * abs(here.value):
                 break

@@ -23,7 +23,7 @@ from adaline.parameters import LEVEL
 from adaline.penalties import no_penalty
 from adaline.results import CONSTANT, EXPLAINED, Certificate, made, some
 from adaline.solvers.least_squares.factor import gram_factor
-from adaline.solvers.least_squares.fit import EXACT, Fit
+from adaline.solvers.least_squares.fit import EXACT_RATIO, Fit
 from adaline.sums import Moments
 from adaline.wording import degrees, number, p_value
 
@@ -128,7 +128,7 @@ def _exact_note(fit: Fit, k: int, names: Sequence[str], missing: Collection[str]
     if fit.constant[k]:
         return f"the target{which} has the same value in every row: there is nothing to explain, and tests are left out"
     size = fit.term_sizes()[k]
-    zero = [n for n, own in zip(names, size[1:], strict=True) if own <= EXACT * size.max() and n not in missing]
+    zero = [n for n, own in zip(names, size[1:], strict=True) if own <= EXACT_RATIO * size.max() and n not in missing]
     more = f"; the coefficients of {some(zero)} are zero to rounding" if len(zero) > 1 else ""
     more = f"; the coefficient of {zero[0]} is zero to rounding" if len(zero) == 1 else more
     return EXACT_FIT.replace("the fit", f"the fit{which}", 1) + more

@@ -12,7 +12,7 @@ import numpy as np
 from adaline.arrays import ThetaLike
 from adaline.block import Block
 from adaline.solvers.smooth.choose import sample_rows
-from adaline.solvers.smooth.problem import TYPICAL, check_spread, column_spread
+from adaline.solvers.smooth.problem import TYPICAL_ROWS, check_spread, column_spread
 from adaline.sources import DeviceSource, Source
 from adaline.sources.sample import sampled
 from adaline.sums import ClassWeights, JointSum, RowSample, Spread, Sum
@@ -33,7 +33,7 @@ def read_first_pass(source: Source, kind: type[Sum], theta: ThetaLike = None, **
     """Return the sum `kind` over the targets of a stream, the spread of its columns, and a sample, in one read."""
     most = min(sample_rows(1 + source.shape.features), SAMPLE // (1 + source.shape.features))
     if source.sparse and source.shape.features >= LEAST_SPARSE_COLUMNS:  # rows stay sparse in a sample
-        most = TYPICAL
+        most = TYPICAL_ROWS
     kinds: tuple[tuple[type[Sum], dict[str, Any]], ...] = (
         *((kind, config), (Spread, {})),
         (RowSample, {"most": max(most, 1)}),

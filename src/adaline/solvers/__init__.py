@@ -10,6 +10,6 @@
 | `solvers/clusters` | k-means and mixtures |
 | `solvers/absorb` | fixed effects, projected out |
 
-SciPy's LAPACK holds Python's lock, for 3.8 s in a Cholesky factor of 1,500 columns on a busy machine, where no other
-thread can act on a signal; `solvers/lapack.py` calls the same routines without it.
+SciPy's LAPACK holds Python's lock, for 3.8 s in a Cholesky factor of 1,500 columns on a busy machine, during which no
+other thread can act on a signal; `solvers/lapack.py` calls the same routines without it.
 """

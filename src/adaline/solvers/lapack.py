@@ -15,7 +15,8 @@ from scipy.linalg import LinAlgError, lapack
 
 from adaline.arrays import Array
 
-LARGE = 400  # columns from which on the lock is released; below, a call takes milliseconds
+# columns from which the lock is released; below, a call takes milliseconds, and releasing it would cost time
+LARGE_MATRIX = 400
 
 dgeqrf, dsyevd = lapack.dgeqrf, lapack.dsyevd  # which releases the lock, and which is used on small matrices
 
@@ -37,7 +38,7 @@ def dpotrf(a: Array, lower: int = 0, clean: int = 1) -> tuple[Array, int]:
     array([[2., 1.],
            [0., 2.]])
     """
-    if len(a) < LARGE or not _has("dpotrf"):
+    if len(a) < LARGE_MATRIX or not _has("dpotrf"):
         factor, info = lapack.dpotrf(a, lower=lower, clean=clean)
         return factor, int(info)
     c, n = np.array(a, dtype=np.float64, order="F"), ctypes.c_int(len(a))
@@ -49,7 +50,7 @@ def dpotrf(a: Array, lower: int = 0, clean: int = 1) -> tuple[Array, int]:
 
 def dtrtri(c: Array, lower: int = 0) -> tuple[Array, int]:
     """Return the inverse of a triangular matrix, and 0, or the index of a zero on its diagonal, counted from 1."""
-    if len(c) < LARGE or not _has("dtrtri"):
+    if len(c) < LARGE_MATRIX or not _has("dtrtri"):
         inverse, info = lapack.dtrtri(c, lower=lower)
         return inverse, int(info)
     inverse, n = np.array(c, dtype=np.float64, order="F"), ctypes.c_int(len(c))
@@ -58,7 +59,7 @@ def dtrtri(c: Array, lower: int = 0) -> tuple[Array, int]:
 
 def dpotrs(c: Array, b: Array, lower: int = 0, overwrite_b: int = 0) -> tuple[Array, int]:
     """Return the solution of Ax = b by the Cholesky factor of A, and 0; b has a row for each of A."""
-    if len(c) < LARGE or b.ndim == 1 or not _has("dpotrs"):  # one solution takes little time
+    if len(c) < LARGE_MATRIX or b.ndim == 1 or not _has("dpotrs"):  # one solution takes little time
         x, info = lapack.dpotrs(c, b, lower=lower, overwrite_b=overwrite_b)
         return x, int(info)
     factor, x = np.asfortranarray(c, dtype=np.float64), np.array(b, dtype=np.float64, order="F")

@@ -278,7 +278,7 @@ def test_a_chain_of_levels_is_solved_or_said_not_to_be(levels: int, monkeypatch:
     within = pairs - pairs.mean(axis=0)
     expected = (within.ravel() @ data["y"]) / (within**2).sum()
     assert model.coef_[0] == pytest.approx(expected, rel=1e-9 if levels < 1000 else 1e-3)
-    monkeypatch.setattr(projection, "STEPS", 20)
+    monkeypatch.setattr(projection, "MOST_STEPS", 20)
     with pytest.warns(ConvergenceWarning, match="not separated"):
         few = LinearRegression().fit(open_table(data, target="y", absorb=["left", "right"]))
     assert few.certificate_.status is Status.NOT_CONVERGED
@@ -298,7 +298,7 @@ def movers(workers: int, firms: int, share: float) -> list[Levels]:
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_levels_that_hang_together_by_few_rows(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(projection, "PATIENCE", 30)  # so that a small graph is a hard one
+    monkeypatch.setattr(projection, "STEPS_BEFORE_FACTOR", 30)  # so that a small graph is a hard one
     levels, rng = movers(1000, 400, 0.3), np.random.default_rng(1)
     n = len(levels[0].codes)
     weight = rng.uniform(0.1, 3.0, n) if weighted else None
@@ -317,7 +317,7 @@ def test_levels_that_hang_together_by_few_rows(weighted: bool, monkeypatch: pyte
         expected.append(left - within @ (inverse @ (second.T @ (w * left))))
     found = removal.remove_from(x, centre=False)
     assert found.converged
-    assert projection.PATIENCE < found.iterations < projection.PATIENCE + 100
+    assert projection.STEPS_BEFORE_FACTOR < found.iterations < projection.STEPS_BEFORE_FACTOR + 100
     for own, wanted, left in zip(x, expected, found.left, strict=True):
         assert np.linalg.norm(np.sqrt(w) * (own - wanted)) <= left + 1e-9 * np.linalg.norm(wanted)
 

@@ -107,7 +107,7 @@ def test_sums_that_hold_their_digits_are_not_refined(monkeypatch: pytest.MonkeyP
     source = windowed([1.0], 4)
     moments = source.sum(Moments, centred=False)
     for small, how in ((1e6, ", refined"), (0.0, "")):
-        monkeypatch.setattr(choose, "SMALL", small)
+        monkeypatch.setattr(choose, "SMALL_NUMBERS", small)
         proof = solve_wiener(source, moments, 0.0).solution.certificate
         assert proof.solver == "Toeplitz equations (Levinson)" + how
 

@@ -36,8 +36,8 @@ def theta(model: Any) -> Array:
 
 @pytest.fixture
 def no_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "MATRIX", 0)
-    monkeypatch.setattr(choose, "LEAST_SAMPLE", 300)  # so that few rows are many
+    monkeypatch.setattr(choose, "MOST_MATRIX_SIDE", 0)
+    monkeypatch.setattr(choose, "LEAST_SAMPLE_ROWS", 300)  # so that few rows are many
 
 
 SETTINGS = ("as it is", "weights of classes", "a start", "rows of weight zero")
@@ -101,7 +101,7 @@ def test_more_columns_than_rows_have_full_rank_under_a_penalty_alone() -> None:
 def test_matrices_of_contrasts_are_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = made()
     for numbers, solver in ((5 * 5**2, "each machine"), (5 * 5**2 - 1, "diagonal")):  # of 3 machines and 2 contrasts
-        monkeypatch.setattr(choose, "BLOCK_NUMBERS", numbers)
+        monkeypatch.setattr(choose, "MOST_BLOCK_NUMBERS", numbers)
         assert solver in LogisticRegression(penalty=1.0, tol=1e-3).fit(x, y).certificate_.solver
 
 
@@ -150,7 +150,7 @@ def test_planes_that_overflow_prove_nothing_and_do_no_harm() -> None:
 
 
 def test_the_last_step_is_taken_where_the_objective_is_negative(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "SMALL", 0)
+    monkeypatch.setattr(choose, "CHEAP_MATRIX_WORK", 0)
     rng = np.random.default_rng(1)
     x = rng.normal(size=(60_000, 12))
     y = rng.poisson(1000 * np.exp(x @ rng.normal(size=12) * 0.05)).astype(float)
@@ -181,7 +181,7 @@ def test_few_rows_of_large_matrices_keep_the_metric_of_one(classes: int, monkeyp
     monkeypatch.setattr(
         Problem, "evaluate", lambda self, theta, second=False: matrices.append(second) or evaluate(self, theta, second)
     )
-    monkeypatch.setattr(choose, "COSTLY_MATRIX", 0.0)
+    monkeypatch.setattr(choose, "COSTLY_MATRIX_WORK", 0.0)
     found = LogisticRegression().fit(x, y)
     assert "in its metric" in found.certificate_.solver
     assert found.certificate_.gap <= 1e-10 * len(y)
@@ -190,7 +190,7 @@ def test_few_rows_of_large_matrices_keep_the_metric_of_one(classes: int, monkeyp
 
 
 def test_newton_steps_that_converge_are_called_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "COSTLY_MATRIX", 0.0)
+    monkeypatch.setattr(choose, "COSTLY_MATRIX_WORK", 0.0)
     monkeypatch.setattr(choose, "WHOLE_STEPS", 50)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))

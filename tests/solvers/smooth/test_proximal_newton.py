@@ -164,7 +164,8 @@ def test_many_columns_are_met_by_few(loss, ridge):
 
 
 @pytest.mark.parametrize(
-    ("loss", "share", "name", "wanted"), [(Softmax(), 0.02, "TOGETHER", 1e-9), (Logistic(), 0.3, "MOST", 1e-3)]
+    ("loss", "share", "name", "wanted"),
+    [(Softmax(), 0.02, "TOGETHER", 1e-9), (Logistic(), 0.3, "MOST_MATRIX_NUMBERS", 1e-3)],
 )
 def test_outputs_apart_or_without_any_matrix_go_as_low(loss, share, name, wanted, monkeypatch):
     problem = _pose(loss, *_data(loss))
@@ -188,7 +189,7 @@ def test_steps_within_orthants_meet_those_with_a_matrix(loss, ridge, monkeypatch
     taken = []
     steps = proximal_newton.orthant_newton
     monkeypatch.setattr(proximal_newton, "orthant_newton", lambda *given: taken.append(steps(*given)) or taken[-1])
-    monkeypatch.setattr(proximal_newton, "MOST", 0)
+    monkeypatch.setattr(proximal_newton, "MOST_MATRIX_NUMBERS", 0)
     found = _fit(problem, l1)
     if not ridge and loss.name in ("softmax", "huber", "squared_hinge"):
         assert not taken  # some direction has no curvature

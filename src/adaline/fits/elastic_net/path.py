@@ -16,7 +16,7 @@ from adaline.fits.penalty_path import Losses
 from adaline.results import Certificate, Status
 from adaline.solvers.coordinates.corners import Corners
 from adaline.solvers.least_squares.fit import certificate
-from adaline.solvers.smooth.proximal_newton import NO_WEIGHT
+from adaline.solvers.smooth.proximal_newton import ZEROING_PENALTY
 
 # penalties are cut here, so that sums of a few of them stay finite; 10x larger, they overflow
 LARGEST_PENALTY = np.finfo(np.float64).max / 8
@@ -114,7 +114,7 @@ def chosen_net(nets: Nets, options: NetOptions) -> FittedNet | None:
     l1s = np.geomspace(largest, largest * options.ratio, options.points) if largest else np.zeros(1)
     last, points, proofs = float(l1s[0]), [], []
     for l1 in l1s.tolist():
-        corners = options.corners(l1 * size, alive) if largest else Corners(np.full(len(size), NO_WEIGHT))
+        corners = options.corners(l1 * size, alive) if largest else Corners(np.full(len(size), ZEROING_PENALTY))
         if not nets.solve(corners, options.corners(last * size, alive), ridge(l1), options.tol):
             return None
         if len(nets.outside):
@@ -130,7 +130,7 @@ def chosen_net(nets: Nets, options: NetOptions) -> FittedNet | None:
         return FittedNet(nets.raw(), last / unit, path.in_units(unit), proofs[-1], alive, nets.mean)
     best = path.chosen(options.rule)
     keeps[best]()
-    corners = options.corners(l1s[best] * size, alive) if largest else Corners(np.full(len(size), NO_WEIGHT))
+    corners = options.corners(l1s[best] * size, alive) if largest else Corners(np.full(len(size), ZEROING_PENALTY))
     if not nets.finish(corners, corners, ridge(float(l1s[best]))):
         return None
     proof = nets.proof(corners, ridge(float(l1s[best])), options.tol)

@@ -15,7 +15,7 @@ from adaline.penalties import RidgePenalty
 from adaline.solvers.coordinates.corners import Corners
 from adaline.solvers.coordinates.quantile_nets import QuantileLasso
 from adaline.solvers.smooth.problem import build_problem, column_spread
-from adaline.solvers.smooth.proximal_newton import NO_WEIGHT
+from adaline.solvers.smooth.proximal_newton import ZEROING_PENALTY
 from adaline.sources import Source
 from adaline.sources.views import fold_of
 from adaline.sums.objective import dense_in_view
@@ -54,7 +54,7 @@ class QuantileNets(Nets):
         ]
         weights = np.array([one.weight.sum() for one in self.machines])
         self.share, self.outside = weights / weights[0], weights[0] - weights[1:]
-        self.none = Corners(np.full(len(self.size), NO_WEIGHT))
+        self.none = Corners(np.full(len(self.size), ZEROING_PENALTY))
         for one in self.machines:
             one.solve(self.none, self.none)
         self.null = self._raw(np.array([one.objective(self.none) for one in self.machines]))

@@ -22,7 +22,7 @@ from adaline.results import Certificate
 from adaline.solvers.coordinates.corners import Corners
 from adaline.solvers.coordinates.newton_nets import NewtonNets
 from adaline.solvers.smooth.problem import Problem, build_problem
-from adaline.solvers.smooth.proximal_newton import EXACT_PATH, NO_WEIGHT, ROUNDING
+from adaline.solvers.smooth.proximal_newton import NULL_GAP, ROUNDING, ZEROING_PENALTY
 from adaline.sources import Source
 from adaline.sources.threads import one_blas_thread
 from adaline.sums import Targets
@@ -100,8 +100,8 @@ class SmoothNets(Nets):
 
     def largest(self, unity: Corners) -> float:
         """Find the best constants; return the smallest penalty under which all coefficients are zero."""
-        machines, none = self.machines, Corners(np.full(len(self.size), NO_WEIGHT))
-        machines.solve(none, none, np.zeros_like(self.size), EXACT_PATH * np.abs(machines.value))
+        machines, none = self.machines, Corners(np.full(len(self.size), ZEROING_PENALTY))
+        machines.solve(none, none, np.zeros_like(self.size), NULL_GAP * np.abs(machines.value))
         zero = self.problem.evaluate(np.zeros((1, len(self.scale) + 1))).gradient
         slopes = abs(float(zero[0, 0])) + self.problem.weight * abs(float(machines.theta[0, 0]))
         pull = machines.gradient[0, 1:]

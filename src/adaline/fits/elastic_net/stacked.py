@@ -21,7 +21,7 @@ from adaline.fits.elastic_net.steps import net_at
 from adaline.fits.penalty_path import Losses
 from adaline.losses import Loss
 from adaline.solvers.smooth.problem import Problem
-from adaline.solvers.smooth.proximal_newton import NO_WEIGHT, ROUNDING, points_near
+from adaline.solvers.smooth.proximal_newton import ROUNDING, ZEROING_PENALTY, points_near
 from adaline.solvers.smooth.stacked import StackedMachines, StackedRows
 from adaline.sources import Source
 from adaline.sources.threads import one_blas_thread
@@ -90,7 +90,7 @@ def _paths(nets: list[FoldNet], options: NetOptions) -> list[StackedPath] | None
     found = []
     for penalties in l1s.T:
         ridges = np.array([options.ridges(l1, size) for l1, size in zip(penalties.tolist(), sizes, strict=True)])
-        costs = np.where(sizes > 0, penalties[:, None] * sizes, NO_WEIGHT)
+        costs = np.where(sizes > 0, penalties[:, None] * sizes, ZEROING_PENALTY)
         if not stack.solve(ridges[owner] * share[:, None], wanted, costs[owner] * share[:, None]).all():
             return None
         found.append((stack.theta[first], stack.held_out.copy()))

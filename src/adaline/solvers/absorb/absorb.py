@@ -1,12 +1,12 @@
 """Rows of a table without the effects of the levels of some of its columns, and the fits to them.
 
-Degrees of freedom are the rank of the dummies: of one column its levels; of two the levels of both less the parts into
-which the graph of levels that meet in a row falls, exactly (J. M. Abowd, R. H. Creecy and F. Kramarz, 2002); of more
-the rank where the levels beside the largest column are few, else the levels less the most parts that a column forms
-with one before it, an upper bound.
+Degrees of freedom are the rank of the dummies. With one column that is the number of its levels; with two, the number
+of all levels less the components of the graph whose edges are the rows (exact: J. M. Abowd, R. H. Creecy and F.
+Kramarz, 2002). With more, it is the exact rank if the columns other than the largest have few levels, else an upper
+bound: the number of levels less the most components that a column forms with one before it.
 
-The certificate of a fit bounds what is left of the effects in columns (delta_j) and target (delta_y) in the solution.
-They lie in the span of the dummies, which what remains of the exact columns is orthogonal to, so that
+The certificate of a fit bounds the influence of remaining effects in columns (delta_j) and target (delta_y). They lie
+in the span of the dummies, to which the exactly projected columns are orthogonal, so that
 
     |error of w_j| <= s_j (sum_k s_k delta_k) (delta_y + sum_k |w_k| delta_k),      s_j^2 = (S^-1)_jj
 
@@ -26,14 +26,16 @@ from adaline.arrays import Array
 from adaline.errors import InvalidData
 from adaline.results import Certificate, Status, changed
 from adaline.solvers.absorb.levels import components
-from adaline.solvers.absorb.projection import EPS, STEPS, Projection, SortedRows
+from adaline.solvers.absorb.projection import EPS, MOST_STEPS, Projection, SortedRows
 from adaline.solvers.least_squares.fit import Fit, digits, judge
 from adaline.sources.absorbed import AbsorbedSource, Absorption
 from adaline.sources.tables.effects import EffectRows, Levels, read_effect_rows
 from adaline.sources.tables.source import TableSource
 
-FEW = 1000  # levels beside the largest column's up to which the rank is computed exactly; doubled: 8 times the work
-SAME = 1e-9  # eigenvalue of the scaled equations that counts as zero; 10x larger: nearly dependent levels count as so
+# levels of columns but the largest up to which the rank is computed exactly; doubling it takes 8 times the work
+MOST_RANKED_LEVELS = 1000
+# eigenvalue of the scaled equations that counts as zero; 10x larger counts nearly dependent levels as dependent
+ZERO_EIGENVALUE = 1e-9
 
 
 def absorb(table: TableSource, frequencies: bool = True) -> AbsorbedSource:
@@ -104,7 +106,7 @@ def rank_of(levels: Sequence[Levels], weight: Array | None) -> tuple[int, bool]:
         return counts[0], True
     sizes = [len(one.values) for one in levels]
     others = sum(sizes) - max(sizes)
-    if len(levels) > 2 and others <= FEW:
+    if len(levels) > 2 and others <= MOST_RANKED_LEVELS:
         return _exact_rank(codes, sizes), True
     rank = counts[0]
     for q in range(1, len(codes)):
@@ -129,7 +131,7 @@ def _exact_rank(codes: list[NDArray[np.int32]], sizes: list[int]) -> int:
     matrix = (others.T @ others - between.T @ between).toarray()
     scale = np.sqrt(np.maximum(np.bincount(columns, minlength=shape[1]), 1))
     values = np.linalg.eigvalsh(matrix / scale[:, None] / scale)
-    return int((mass > 0).sum()) + int((values > SAME).sum())
+    return int((mass > 0).sum()) + int((values > ZERO_EIGENVALUE).sum())
 
 
 def certified(fit: Fit, source: AbsorbedSource) -> Fit:
@@ -169,7 +171,7 @@ def beside_effects(proof: Certificate, source: AbsorbedSource) -> Certificate:
     if removal.converged:
         return proof
     advice = (
-        f"the effects are not separated after {STEPS:,} steps, their equations have condition "
+        f"the effects are not separated after {MOST_STEPS:,} steps, their equations have condition "
         f"{removal.condition:.1e}: absorb the column with most levels alone, or leave out levels connected by few "
         "rows"
     )

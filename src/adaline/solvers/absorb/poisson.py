@@ -2,9 +2,9 @@
 
     mu = exp(eta),   u = (y - mu) / mu,   weights w mu:    u and x are projected off the dummies, u is regressed on x
 
-(S. Correia, P. Guimaraes and T. Zylkin, Stata Journal 20 (2020), 95-115). At the solution the projected columns, beside
-the part of eta that they do not make up as an offset, pose a poisson regression of few columns whose minimum, second
-derivatives and scores are those of the whole: any solver and all inference take it from there.
+(S. Correia, P. Guimaraes and T. Zylkin, Stata Journal 20 (2020), 95-115). At the solution, the projected columns with
+the rest of eta as an offset are a Poisson regression of few columns, whose minimum, second derivatives and scores are
+those of the whole model. Any solver, and all inference, applies to it.
 
 Rows that levels or columns separate from all others (`separation`) have means of zero at the maximum of the likelihood.
 They are left out and reported.
@@ -24,16 +24,17 @@ from adaline.coding import Effect
 from adaline.errors import InvalidData
 from adaline.solvers.absorb.absorb import describe_absorption, opened
 from adaline.solvers.absorb.projection import Projection, SortedRows
-from adaline.solvers.absorb.separation import SMALL, SeparatedRows, rectified, summed
+from adaline.solvers.absorb.separation import ZERO_PART, SeparatedRows, rectified, summed
 from adaline.sources.absorbed import AbsorbedSource
 from adaline.sources.tables.effects import EffectRows
 from adaline.sources.tables.source import TableSource
 
-STEPS = 100
-HALVINGS = 30
-ENOUGH = 1e-9  # root mean square change of eta at which Newton's steps end; 10x larger: a digit less
-SETTLED = 1e-4  # the same, from which means that still decrease are checked for separation; 10x larger: checked earlier
-LEAST = 1e-300
+MOST_STEPS = 100  # Newton steps; doubling it doubles the time before a fit is reported as not converged
+MOST_HALVINGS = 30  # halvings of a step, after which the shortest is taken; doubling it changes nothing beyond rounding
+ETA_TOL = 1e-9  # root mean square change of eta at which Newton steps stop; 10x larger loses a digit
+# the same, from which means that still decrease are checked for separation; 10x larger checks them earlier
+CHECKED_CHANGE = 1e-4
+LEAST_MEAN = 1e-300  # smaller means are raised to this, so that divisions by means do not overflow
 
 
 class Fitted(NamedTuple):
@@ -92,7 +93,7 @@ def absorb_poisson(table: TableSource, model: Fitted | None = None) -> AbsorbedS
 
 def _fitted(whole: EffectRows, separation: SeparatedRows, d: int) -> tuple[SeparatedRows, PoissonPoint]:
     """Return which rows are separated, and the maximum of the likelihood on all others."""
-    start, settled = None, SETTLED
+    start, settled = None, CHECKED_CHANGE
     while True:
         rows = _kept(whole, separation)
         x, y, known = _parts(rows, d)
@@ -102,13 +103,13 @@ def _fitted(whole: EffectRows, separation: SeparatedRows, d: int) -> tuple[Separ
             return separation, point
         found = rectified(levels, x, y, point.vanishing)
         start = point
-        if found is None and settled == ENOUGH:
+        if found is None and settled == ETA_TOL:
             return separation, point
         if found is None:
-            settled = ENOUGH
+            settled = ETA_TOL
             continue
         v, slopes, effects = found
-        if np.ptp(slopes @ x) <= SMALL:
+        if np.ptp(slopes @ x) <= ZERO_PART:
             separation = separation.along(_by_level(effects, rows, separation))
         else:
             gone = np.zeros(whole.n_rows, dtype=bool)
@@ -173,9 +174,9 @@ def _newton(
     for to, column in zip(work, x, strict=False):
         np.subtract(column, np.average(column, weights=weight), out=to)
     columns, left = work[:-1], work[-1]
-    mu = np.maximum(np.exp(eta), LEAST)
+    mu = np.maximum(np.exp(eta), LEAST_MEAN)
     deviance = np.inf if start is None else _deviance(y, mu, weight)
-    for turn in range(STEPS):
+    for turn in range(MOST_STEPS):
         omega = _weights(weight, mu)
         u = (y - mu) / mu
         first = turn == 0 and start is None
@@ -196,7 +197,7 @@ def _newton(
             eta, slopes = known + step, moved
         else:
             share, before = 1.0, eta
-            for _ in range(HALVINGS):
+            for _ in range(MOST_HALVINGS):
                 eta = before + share * step
                 now = _deviance(y, np.exp(eta), weight)
                 if now <= deviance * (1 + 1e-12):
@@ -205,10 +206,10 @@ def _newton(
             slopes = slopes + share * moved
             vanishing = (y == 0) & (step < -0.5) if size <= settled else None
             if vanishing is not None and vanishing.any():
-                return PoissonPoint(eta, slopes, size <= ENOUGH, vanishing)
-            if size <= ENOUGH:
+                return PoissonPoint(eta, slopes, size <= ETA_TOL, vanishing)
+            if size <= ETA_TOL:
                 return PoissonPoint(eta, slopes, True)
-        mu = np.maximum(np.exp(eta), LEAST)
+        mu = np.maximum(np.exp(eta), LEAST_MEAN)
         deviance = _deviance(y, mu, weight)
     return PoissonPoint(eta, slopes, False)
 

@@ -9,16 +9,16 @@ residual rho leaves an error of the projection, a vector D e in the span of the 
 
     |D e| <= |rho| / sqrt(lambda),      |rho|^2 = rho'M^-1 rho
 
-lambda is the smallest eigenvalue of S in that metric, taken from the coefficients of the steps (Lanczos). Rounds of the
-whole, each on what the one before has left, continue until that is small against what remains of the column.
+lambda is the smallest eigenvalue of S in that metric, computed from the coefficients of the steps (Lanczos). Rounds of
+such steps continue on the residual until it is small relative to the projected column.
 
 Two columns whose levels are connected by few rows, such as workers that seldom move between firms, have a tiny lambda.
-Where PATIENCE steps are not enough, M is an approximate factor of the graph of levels (`levels.factor`), exact where
-that is a tree or a chain: S^-1 is the block of the second column in the inverse of D'W D, which is the Laplacian of
-that graph but for signs.
+After STEPS_BEFORE_FACTOR steps M becomes an approximate factor of the graph of levels (`levels.factor`), which is exact
+if the graph is a tree or a chain: S^-1 is the block of the second column in the inverse of D'W D, which is the
+Laplacian of that graph but for signs.
 
-Rows that share both of their levels are one row of their joint weight to S and to the graph: where these are many, as
-of workers that stay at a firm, steps go over the pairs.
+For S and the graph, rows that share both levels are one row of their total weight. If there are many of them, such as
+workers who stay at a firm, steps run over the pairs of levels.
 """
 
 from __future__ import annotations
@@ -49,14 +49,20 @@ from adaline.sources.tables.effects import LevelCodes, Levels
 from adaline.sources.threads import one_blas_thread, run_tasks
 
 EPS = float(np.finfo(np.float64).eps)
-STEPS = 10_000  # of conjugate gradients for a column; doubled: hard graphs take twice as long to end as not converged
-PATIENCE = 30  # steps in the metric of weights before the graph of levels is factored; doubled: hard graphs start later
-REDUCTION = 1e-10  # factor on the residual in one round; 10x larger: fewer steps a round, more rounds
-ENOUGH = 1e-9  # share of a projected column that dummies may still explain; 10x larger: coefficients have a digit less
-ROUNDS = 4
-TOGETHER = 2  # columns that share one reading of the levels, on any number of threads; doubled: twice the memory
-NOTHING = 1e-9  # remaining length of a column, relative to its own, up to which the dummies explain it
-ROUNDING = 1e-14  # the same of a target, whose residuals may be much smaller than its effects
+MOST_STEPS = 10_000  # conjugate gradient steps for a column; doubling it doubles the time before a column is given up
+# steps in the metric of weights before the graph of levels is factored; doubling it factors hard graphs later
+STEPS_BEFORE_FACTOR = 30
+# factor by which a round reduces the residual; 10x larger takes fewer steps per round, and more rounds
+REDUCTION = 1e-10
+# share of a projected column that dummies may still explain; 10x larger loses a digit of coefficients
+PROJECTION_TOL = 1e-9
+# rounds per column, each on the residual of the one before; doubling it matters only for columns that do not converge
+MOST_ROUNDS = 4
+# columns that share a read of the levels, for any number of threads; doubling it takes twice the memory
+COLUMNS_A_READ = 2
+# remaining length of a column, relative to its own, up to which dummies explain it; 10x larger drops more columns
+EXPLAINED = 1e-9
+ROUNDING = 1e-14  # the same of a target, whose residuals may be far smaller than its effects
 MOST_ROWS = 2**31 - 1  # rows that can be sorted by indices of 32 bits
 
 
@@ -91,7 +97,7 @@ class _Column:
 
     def enough(self) -> float:
         """Return the length of `rest` that is small enough."""
-        return float(ENOUGH * self.length * np.sqrt(self.smallest))
+        return float(PROJECTION_TOL * self.length * np.sqrt(self.smallest))
 
 
 class Gradients(NamedTuple):
@@ -169,7 +175,7 @@ class Projection:
                 x -= mean[i]
                 before[i] = self._length(x)
                 constant = abs(mean[i]) * self._root_weight()
-                least[i] = ROUNDING * (before[i] + constant) if i >= len(columns) - targets else NOTHING * before[i]
+                least[i] = ROUNDING * (before[i] + constant) if i >= len(columns) - targets else EXPLAINED * before[i]
             given = [_Column(columns[i], effects[i], least[i]) for i in together]
             for i, one in zip(together, self._remove(given), strict=True):
                 nothing[i] = one.length <= least[i]
@@ -181,7 +187,7 @@ class Projection:
 
         with one_blas_thread():
             size = len(columns)
-            run_tasks([range(i, min(i + TOGETHER, size)) for i in range(0, size, TOGETHER)], work)
+            run_tasks([range(i, min(i + COLUMNS_A_READ, size)) for i in range(0, size, COLUMNS_A_READ)], work)
         each = [found[i][0] for i in range(len(found))]
         smallest = [min([one.smallest for one in each if one.by_graph is kind], default=1.0) for kind in (False, True)]
         left = np.array([one.left / np.sqrt(smallest[one.by_graph]) for one in each])
@@ -195,7 +201,7 @@ class Projection:
             nothing,
             max((one.steps for one in each), default=0),
             1.0 / min(smallest),
-            bool((nothing | (left <= ENOUGH * length)).all()),
+            bool((nothing | (left <= PROJECTION_TOL * length)).all()),
         )
 
     def _remove(self, columns: list[_Column]) -> list[Removed]:
@@ -220,14 +226,14 @@ class Projection:
         one.rest = level_sums(self.rows.rest, others, one.x, self.weight)
         one.left = float(np.sqrt(one.rest @ self._metric(one.rest, one.by_graph)))
         near = one.left <= one.enough() and (one.rounds > 0 or not one.by_graph)
-        return near or one.length <= one.least or one.rounds == ROUNDS or one.steps >= STEPS
+        return near or one.length <= one.least or one.rounds == MOST_ROUNDS or one.steps >= MOST_STEPS
 
     def _take(self, one: _Column, found: Gradients) -> None:
         """Take effects that conjugate gradients have found out of a column; go over to the graph if these are slow."""
         subtract(one.x, self.rows.rest, found.values)
         one.effects[self.rows.sizes[0] :] += found.values
         one.steps, one.smallest, one.rounds = one.steps + found.steps, min(one.smallest, found.smallest), one.rounds + 1
-        if self._waits(one) and not found.reached and one.steps < STEPS:
+        if self._waits(one) and not found.reached and one.steps < MOST_STEPS:
             one.smallest, one.rounds, one.by_graph = 1.0, 0, True
 
     def _waits(self, one: _Column) -> bool:
@@ -240,7 +246,7 @@ class Projection:
         Each ends when its residual has shrunk by REDUCTION, or to a tenth of what is enough.
         """
         levels = (*self._cells, self._first)
-        most = [min(STEPS - one.steps, PATIENCE if self._waits(one) else STEPS) for one in columns]
+        most = [min(MOST_STEPS - one.steps, STEPS_BEFORE_FACTOR if self._waits(one) else MOST_STEPS) for one in columns]
         r = np.stack([one.rest for one in columns], axis=1)
         v, z = np.zeros_like(r), self._metric(r, by_graph)
         p, size = z.copy(), np.einsum("lk,lk->k", r, z)

@@ -1,9 +1,9 @@
 """Rows of counts that the levels separate from all others: at the maximum of the likelihood their means are zero.
 
-A row is separated where some combination v of columns and dummies is zero on all rows with counts, zero or less on
-all others, and less than zero on this one: along v the likelihood always rises, as the mean of the row goes to zero,
-and the rows that v leaves alone have the maximum to themselves (S. Correia, P. Guimaraes and T. Zylkin,
-arXiv:1903.01633). It is found in three ways, each on what the one before has left.
+A row is separated if some combination v of columns and dummies is zero on all rows with counts, zero or less on all
+others, and less than zero on this one: along v the likelihood always rises, as the mean of the row goes to zero, and
+its maximum is that of the rows on which v is zero (S. Correia, P. Guimaraes and T. Zylkin, arXiv:1903.01633). Separated
+rows are found in three steps, each on the rows that remain.
 
     levels      all counts of a level are zero
     pairs       two columns of levels: v is one number c for each part of the graph whose edges are rows with counts,
@@ -31,9 +31,9 @@ from adaline.solvers.absorb.projection import Projection, SortedRows
 from adaline.sources.absorbed import SeparatedLevels
 from adaline.sources.tables.effects import LevelCodes, Levels
 
-HEAVY = 1e8  # weight of a row with counts, where v has to be zero; 10x larger: v is zero there, less exact elsewhere
-TURNS = 100  # of the rectifier; doubled: rows that are separated only jointly by many columns are found more often
-SMALL = 1e-6  # part of v, relative to the largest, that counts as zero; 10x larger: fewer rows count as separated
+HEAVY = 1e8  # weight of a row with counts, where v has to be zero; 10x larger makes v less exact on the other rows
+MOST_TURNS = 100  # turns of the rectifier; doubling it finds rows that only many columns together separate more often
+ZERO_PART = 1e-6  # part of v, relative to the largest, that counts as zero; 10x larger counts fewer rows as separated
 
 
 @dataclass(frozen=True)
@@ -178,16 +178,16 @@ def rectified(rows: SortedRows, x: Array, y: Array, vanishing: NDArray[np.bool_]
     left /= scale[:, None]
     gram = (left * weight) @ left.T
     u = vanishing.astype(np.float64)
-    for _ in range(TURNS):
+    for _ in range(MOST_TURNS):
         rest = u.copy()
         effects = projection.remove_from(rest[None], centre=False).effects[0]
         slopes = np.linalg.lstsq(gram, (left * weight) @ rest)[0] if len(x) else np.zeros(0)
         v = u - rest + slopes @ left
         largest = float(v.max(initial=0.0))
-        if not largest > SMALL:
+        if not largest > ZERO_PART:
             return None
-        if np.abs(v[positive]).max() <= SMALL * largest and v.min() >= -SMALL * largest:
-            falling = np.where(v > np.sqrt(SMALL) * largest, v, np.inf)
+        if np.abs(v[positive]).max() <= ZERO_PART * largest and v.min() >= -ZERO_PART * largest:
+            falling = np.where(v > np.sqrt(ZERO_PART) * largest, v, np.inf)
             unit = -2.0 / float(falling.min())
             slopes = unit * slopes / scale
             return unit * v, slopes, unit * effects - slopes @ taken

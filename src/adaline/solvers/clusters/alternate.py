@@ -22,8 +22,8 @@ from adaline.solvers.clusters.components import CovarianceForm, Mixture, m_step
 from adaline.sources import Source
 from adaline.sums import Centres, Clusters, Components, FarthestRow, MixtureMoments, View
 
+# relative change of a likelihood or of moments that is rounding; 10x larger stops EM slightly earlier
 ROUNDING = 2.0**-48
-"""Changes of a mean log-likelihood, of means and of covariances below this are rounding."""
 
 
 @dataclass(frozen=True)

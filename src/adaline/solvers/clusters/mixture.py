@@ -24,8 +24,9 @@ from adaline.sources import Source
 from adaline.sums import Components, View
 
 MixtureStart = Literal["kmeans", "k-means++", "random_from_data", "random"]
-HARD = 1e4  # spreads of the columns over the standard deviation of densities so narrow that each row belongs to one
-LARGEST = 400  # log2 of the floor of standard deviations over the spread of a column
+NARROWNESS = 1e4  # spread of a column over the standard deviation of densities so narrow that each row belongs to one
+# log2 of the floor of standard deviations in the view, beyond which columns are scaled down; doubling it overflows
+MOST_FLOOR_EXPONENT = 400
 K_MEANS_STEPS, K_MEANS_TOL = 300, 1e-4
 
 
@@ -70,7 +71,7 @@ def fit_mixture(source: Source, options: MixtureOptions, draw: np.random.Generat
     spread = column_spread(source)
     view = cluster_view(spread, sparse=False, alike=options.kind is CovarianceForm.SPHERICAL)
     root = np.frexp(np.sqrt(options.floor))[1]  # the floor, in the view, must not overflow
-    scale = np.minimum(view.scale, np.where(options.floor > 0, np.ldexp(1.0, LARGEST - root), np.inf))
+    scale = np.minimum(view.scale, np.where(options.floor > 0, np.ldexp(1.0, MOST_FLOOR_EXPONENT - root), np.inf))
     view = View(scale, view.offset * (scale / view.scale))
     deviation = np.where(spread.deviation > 0, spread.deviation * view.scale, 1.0)
     scaled = ScaledRows(source, view, deviation, options.floor * view.scale**2)
@@ -129,7 +130,7 @@ def _centres(scaled: ScaledRows, drawn: Any, options: MixtureOptions, draw: np.r
 def _nearest(scaled: ScaledRows, centres: Array, kind: CovarianceForm) -> Mixture:
     """Return the mixture of rows that each belong to the nearest centre."""
     k, d = centres.shape
-    narrow, wide = (np.broadcast_to(row, (k, d)) for row in (HARD / scaled.deviation, scaled.deviation**2))
+    narrow, wide = (np.broadcast_to(row, (k, d)) for row in (NARROWNESS / scaled.deviation, scaled.deviation**2))
     if kind.whole:
         narrow, wide = (np.stack([np.diag(row) for row in rows]) for rows in (narrow, wide))
     components = Components(

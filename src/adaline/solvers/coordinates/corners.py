@@ -3,8 +3,8 @@
     l1:         sum_j c_j |v_j|                     positive:  sum_j c_j v_j, v >= 0
     groups:     sum_g sqrt(D_g) |c v|_g             of the D_g columns of a group, which enter together (Yuan, Lin 2006)
 
-Each knows its cost, by which factor a gradient may be scaled so that zero is optimal under it, its least subgradient,
-and how to lower a quadratic plus itself.
+Each gives its cost, the factor by which a gradient must be scaled for zero to be optimal under it, its smallest
+subgradient, and a method that lowers the sum of a quadratic and itself.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ from adaline.solvers.smooth.proximal_newton import (
 )
 
 Indices = NDArray[np.intp]
-FEW = 2  # sweeps over groups before Newton steps; doubled: zero groups are surer, and fewer Newton steps repeated
-NEWTON = 5  # Newton steps over the groups that are not zero, between sweeps; doubled: groups become zero later
-SHORTEST = 1e-3  # share of a Newton step at which its line search gives up
-ENOUGH = 1e-14  # relative gain of a step below which it is the last; 10x larger: half a digit less of the coefficients
+FIRST_SWEEPS = 2  # sweeps over groups before Newton steps; doubling it repeats fewer Newton steps, for two more sweeps
+# Newton steps over the groups that are not zero, between sweeps; doubling it lets groups become zero later
+NEWTON_STEPS = 5
+SHORTEST_STEP = 1e-3  # share of a Newton step at which its line search gives up; 10x larger leaves more steps to sweeps
+# relative gain of a step below which it is the last; 10x larger loses half a digit of the coefficients
+LAST_GAIN = 1e-14
 
 
 @dataclass(frozen=True)
@@ -234,7 +236,7 @@ class GroupCorners(Corners):
         """
         steepest = self._steepest(matrix)
         parts = [(g, self.c[g], math.sqrt(len(g)), matrix[g]) for g in self.groups if len(g)]
-        for _ in range(min(sweeps, FEW)):
+        for _ in range(min(sweeps, FIRST_SWEEPS)):
             moved = 0.0
             awake = (self._norms(v[None])[0] > 0) | (self._pulls(gradient[None])[0] > 1)
             for k in np.flatnonzero(awake & (steepest > 0)).tolist():
@@ -262,7 +264,7 @@ class GroupCorners(Corners):
 
     def settle(self, matrix: Array, gradient: Array, v: Array) -> None:
         """Take Newton steps over the groups that are not zero, where the cost is smooth, while they lower it."""
-        for _ in range(NEWTON):
+        for _ in range(NEWTON_STEPS):
             slope, bend = self._smooth(v)
             some = np.flatnonzero(slope.astype(bool) & (matrix.diagonal() > 0))
             if not len(some):
@@ -271,7 +273,7 @@ class GroupCorners(Corners):
             step = -solve_definite(curved + bend[np.ix_(some, some)], (gradient + slope)[some])
             along, square = float(gradient[some] @ step), float(step @ curved @ step)
             share, cost = 1.0, self.cost(v)
-            while share > SHORTEST:
+            while share > SHORTEST_STEP:
                 new = v.copy()
                 new[some] += share * step
                 fall = cost - self.cost(new) - share * along - 0.5 * share**2 * square
@@ -282,7 +284,7 @@ class GroupCorners(Corners):
                 return
             gradient += matrix[:, some] @ (new - v)[some]
             v[:] = new
-            if fall <= ENOUGH * cost:
+            if fall <= LAST_GAIN * cost:
                 return
 
     end = settle

@@ -26,18 +26,30 @@ from adaline.solvers.coordinates.quadratics import Indices, Quadratics
 from adaline.solvers.smooth.proximal_newton import coordinate_descent
 from adaline.sources.threads import one_blas_thread
 
-SWEEPS_A_CHECK = 10  # sweeps between two checks of the gap; doubled: up to 10 sweeps too many, half the checks
-ROUNDS = 200
-CHECKS_BEFORE_SOLVE = 2  # of the gap, before nonzero coefficients are solved for; doubled: 20 sweeps more
-SOLVES_BEFORE_JOINING = 2  # after which others join one by one; doubled: two solves more where signs still change
-MOST_STALLS = 5  # solves that lower no gradient, as where a coefficient becomes zero; of more a machine counts as stuck
-LARGE_SUPPORT = 250  # nonzero coefficients that postpone a solve, which costs their cube, by one check
-SWEEPS_A_CALL = 300  # sweeps in one call over machines of few columns; doubled: fewer calls, more sweeps too many
-MOST_SOLVED = 2000  # nonzero coefficients up to which they are solved for exactly in the end; doubled: 8 times the time
-RANGE_ROUNDING = 1e-11  # part of a gradient outside the range of G, relative to the target's size, that is rounding
-GRADIENT_ROUNDING = 64 * math.ulp(1.0)  # relative to the target's size; 10x larger: machines end earlier
-TIGHTER = 0.1  # factor on the gap aimed at, where rounding left more than was wanted; nearer to 1: more attempts
-FINEST_SHARE = 1e-3  # smallest share of the wanted gap aimed at; 10x smaller: one attempt more before it ends unproven
+# sweeps between checks of the gap; doubling it halves the checks, and takes up to 10 unneeded sweeps
+SWEEPS_A_CHECK = 10
+MOST_ROUNDS = 200  # rounds of sweeps and checks; doubling it doubles the time before a machine is given up
+# checks of the gap before nonzero coefficients are solved for; doubling it takes 20 more sweeps
+CHECKS_BEFORE_SOLVE = 2
+# solves after which coefficients join one by one; doubling it takes two more solves where signs still change
+SOLVES_BEFORE_JOINING = 2
+# solves that do not lower the gradient, after which a machine is stuck; doubling it takes five more before that
+MOST_STALLS = 5
+# nonzero coefficients that postpone a solve, cubic in them, by a check; doubling it takes fewer sweeps, larger solves
+LARGE_SUPPORT = 250
+# sweeps per call over machines of few columns; doubling it takes fewer calls, and more unneeded sweeps
+SWEEPS_A_CALL = 300
+# nonzero coefficients up to which they are finally solved for exactly; doubling it takes 8 times as long
+MOST_SOLVED = 2000
+# part of a gradient outside the range of G, relative to the target's size, that is rounding; 10x larger solves more
+# systems
+RANGE_ROUNDING = 1e-11
+# rounding of a gradient, relative to the target's size; 10x larger ends stuck machines earlier
+GRADIENT_ROUNDING = 64 * math.ulp(1.0)
+# factor on the gap aimed at where rounding left more than was wanted; nearer to 1 takes more attempts
+GAP_TIGHTENING = 0.1
+# smallest share of the wanted gap aimed at; 10x smaller takes another attempt before a gap stays unproven
+FINEST_SHARE = 1e-3
 
 
 class Lasso:
@@ -79,7 +91,7 @@ class Lasso:
         gradient = self.g[columns] + own * few
         enough, last, stalls = 0.01 * wanted, np.inf, 0
         patience = CHECKS_BEFORE_SOLVE + np.count_nonzero(few) // LARGE_SUPPORT
-        for look in range(ROUNDS):
+        for look in range(MOST_ROUNDS):
             some.lower(matrix, gradient, few, SWEEPS_A_CHECK, enough)
             left = some.subgradient(few, gradient)
             if self._bound(some, gradient, few, c, left) <= wanted:
@@ -229,7 +241,7 @@ class Together:
             gaps = 0.5 * rr + (cost * np.abs(self.v)).sum(axis=1) - share * ry + 0.5 * share**2 * rr
             if (gaps <= wanted).all():
                 break
-            enough *= TIGHTER
+            enough *= GAP_TIGHTENING
         self.g[:] = gradient - own * self.v
         for one, gap in zip(self.machines, np.maximum(gaps, 0.0).tolist(), strict=True):
             one.gap = gap
@@ -247,7 +259,7 @@ def solve_all(machines: list[Lasso], corners: Corners, last: Corners, ridge: Arr
     joining = [machine.wants(own[machine.m], last.times(machine.share)) for machine in machines]
     aims = {machine.m: float(wanted[machine.m]) for machine in machines}
     left = machines
-    for _ in range(ROUNDS):
+    for _ in range(MOST_ROUNDS):
         ranking = np.abs(machines[0].g) / np.where(corners.c > 0, corners.c, 1.0)
         if not quadratics.need(np.unique(np.concatenate(joining)), ranking):
             return False
@@ -263,7 +275,7 @@ def solve_all(machines: list[Lasso], corners: Corners, last: Corners, ridge: Arr
                 continue
             missing = machine.missing(own[machine.m])
             if not len(missing):
-                aims[machine.m] *= TIGHTER
+                aims[machine.m] *= GAP_TIGHTENING
                 if aims[machine.m] < FINEST_SHARE * wanted[machine.m]:
                     continue
             joining.append(missing)

@@ -25,25 +25,38 @@ from adaline.arrays import Array, host
 from adaline.losses import Loss
 from adaline.solvers.coordinates.corners import Corners
 from adaline.solvers.coordinates.quadratics import Indices
-from adaline.solvers.smooth.duality_gap import FURTHEST
-from adaline.solvers.smooth.newton import ARMIJO, FLAT, SHORTEST, factor_hessian, local_gap
+from adaline.solvers.smooth.duality_gap import MOST_INTERCEPT_CHANGE
+from adaline.solvers.smooth.newton import ARMIJO, FLAT_CHANGE, SHORTEST_STEP, factor_hessian, local_gap
 from adaline.solvers.smooth.problem import Evaluation, Problem
-from adaline.solvers.smooth.proximal_newton import FIRST, MOST, PROVEN, STRAIGHT, WHOLE
+from adaline.solvers.smooth.proximal_newton import (
+    LEAST_JOINING,
+    MOST_MATRIX_NUMBERS,
+    PROVEN,
+    WHOLE_COLUMNS,
+    ZERO_CURVATURE,
+)
 from adaline.sources import ArraySource, Source
 from adaline.sources.sample import select_columns
 from adaline.sources.threads import one_blas_thread
 from adaline.sums import Objective, Point, Targets, View
 from adaline.sums.objective import rows_in_view
 
-EXACT = 1e-3  # share of the residual to which a quadratic model is solved: its own error is larger until the last step
-SWEEPS = 30  # over a model before its nonzero coefficients are solved for: as cheap as one such solve
-ROUNDS = 100  # of sweeps and solves of a model, and of working sets, at most
+# share of the residual to which a quadratic model is solved; 10x smaller takes more sweeps, for less than the model's
+# error
+MODEL_TOL = 1e-3
+# sweeps over a model before its nonzero coefficients are solved for, as long as one solve; doubling it delays that
+MODEL_SWEEPS = 30
+MOST_ROUNDS = 100  # rounds of sweeps and solves of a model, and of working sets; doubling it delays giving up
 FEW, OPEN = 3, 24  # rounds of a model in which nothing is solved for at once, and such models left open, at most
 SLOW, STUCK = 0.01, 0.1  # of what the last step promised: a step that promises more asks for new models, or its own
-SMALL = 2**20  # rows x coefficients^2 up to which machines have second derivatives of their own, new for each penalty
-ROUNDING = 1e-28  # of an objective: a step that promises less is none, as what it promises is quadratic in it
-CURVED = 1e-3  # share of the curvature that a model has along a step, below which it does not learn from it
-STEPS = 100  # at most; a path takes two or three for each of its points
+# rows x coefficients^2 up to which each machine has its own second derivatives; doubling it takes longer for these
+SMALL_WORK = 2**20
+# promise of a step, relative to the objective, that is rounding, as a promise is quadratic in the step; 10x larger
+# stops earlier
+PROMISE_ROUNDING = 1e-28
+# curvature along a step, relative to the model's, from which the model learns from it; 10x larger learns less
+LEAST_LEARNED = 1e-3
+MOST_STEPS = 100  # Newton steps; a point of a path takes two or three, so doubling it matters only for failures
 LIFT, LIFTED = 1e-4, 1e4  # first share of the largest curvature added to a model whose step led nowhere, and the last
 
 
@@ -80,7 +93,7 @@ class HeldRows(NamedTuple):
     def of(cls, problem: Problem, parts: list[Source]) -> HeldRows | None:
         """Return the rows of parts; None where they are not few, or not dense in memory."""
         n, d = problem.source.n_rows, problem.features
-        if d > WHOLE or n * (1 + d) ** 2 > SMALL or any(type(part) is not ArraySource for part in parts):
+        if d > WHOLE_COLUMNS or n * (1 + d) ** 2 > SMALL_WORK or any(type(part) is not ArraySource for part in parts):
             return None
         blocks = [block for part in parts for block in part.blocks()]
         part = np.repeat(np.arange(len(parts)), [one.n_rows for one in parts])
@@ -159,7 +172,7 @@ class NewtonNets:
         ridges = ridge * self.share[:, None]
         if not self._work_on(self._strong(own, last, ridges), grow=False):
             return False
-        for _ in range(ROUNDS):
+        for _ in range(MOST_ROUNDS):
             with one_blas_thread():
                 self._descend(corners, ridges, wanted)
             if len(self.columns) == self.problem.features:
@@ -247,7 +260,7 @@ class NewtonNets:
 
     def _strong(self, own: list[Corners], last: Corners, ridges: Array) -> Indices:
         """Return the columns that are not zero, or that the strong rule cannot rule out after the penalty `last`."""
-        if self.problem.features <= WHOLE:
+        if self.problem.features <= WHOLE_COLUMNS:
             return np.arange(self.problem.features)
         keep = (self.theta[:, 1:] != 0).any(axis=0)
         for m, corners in enumerate(own):
@@ -264,13 +277,13 @@ class NewtonNets:
         size = np.abs(each).max(axis=0)
         size[self.columns] = 0.0
         size[self.problem.constant] = 0.0
-        room = max(FIRST, len(self.columns))
+        room = max(LEAST_JOINING, len(self.columns))
         return np.argsort(-size)[: min(room, np.count_nonzero(size))]
 
     def _work_on(self, columns: Indices, grow: bool) -> bool:
         """Make columns part of the working set; False where memory does not hold their models."""
         d, whole = self.problem.features, len(self.columns) == self.problem.features
-        if whole and (d <= WHOLE or self.models is not None):
+        if whole and (d <= WHOLE_COLUMNS or self.models is not None):
             return True
         wider = np.union1d(columns, self.columns) if grow or not whole else columns
         if not whole and len(wider) == len(self.columns):
@@ -278,7 +291,7 @@ class NewtonNets:
         few: list[Any] = [None] if len(wider) > d // 2 else [select_columns(part, wider) for part in self.parts]
         if few[0] is None:
             wider, few = np.arange(d), self.parts
-        if len(self.takes) * (1 + len(wider)) ** 2 > MOST:
+        if len(self.takes) * (1 + len(wider)) ** 2 > MOST_MATRIX_NUMBERS:
             return False
         self.columns, self.few, self.models = wider, few, None
         return True
@@ -294,9 +307,9 @@ class NewtonNets:
         corners, ridges = corners.of(columns), ridges[:, columns]
         self._measure(np.arange(len(ridges)), corners, ridges, columns)
         left = np.flatnonzero(~(self.gap <= wanted))
-        self.small = self.problem.source.n_rows * len(entries) ** 2 <= SMALL
+        self.small = self.problem.source.n_rows * len(entries) ** 2 <= SMALL_WORK
         promised, fresh, self.open = np.full(len(ridges), math.inf), False, 0
-        for step in range(STEPS):
+        for step in range(MOST_STEPS):
             if not len(left) or self.open > OPEN * len(ridges):
                 break
             if self.models is None or (self.small and step == 1):
@@ -323,7 +336,7 @@ class NewtonNets:
 
         Straight parts of a loss have a slope without curvature: along them, more columns than rows fall without end.
         """
-        if not abs(promise) > FLAT * abs(self.value[m]) or self.lift[m] >= LIFTED:
+        if not abs(promise) > FLAT_CHANGE * abs(self.value[m]) or self.lift[m] >= LIFTED:
             return False
         more = max(LIFT, 99 * self.lift[m])
         self.lift[m] += more
@@ -347,7 +360,7 @@ class NewtonNets:
         largest = self.problem.largest_curvature()[entries]
         for m, matrix in zip(formed.tolist(), hessians, strict=True):
             most, own = largest * self.share[m], matrix.diagonal()
-            straight = own < STRAIGHT * most
+            straight = own < ZERO_CURVATURE * most
             if straight.any():
                 np.fill_diagonal(matrix, np.where(straight, own + most, own))
             cross, level = matrix[0, 1:], float(matrix[0, 0])
@@ -394,7 +407,7 @@ class NewtonNets:
         here, slopes = (self._at(one, which, self.columns) for one in (self.theta, self.gradient))
         least = self._values(which, self.value[which], here, corners, ridges)
         shares, moved = np.ones(len(which)), np.zeros(len(which), dtype=bool)
-        left = np.flatnonzero(steps.promise > ROUNDING * np.abs(least))
+        left = np.flatnonzero(steps.promise > PROMISE_ROUNDING * np.abs(least))
         while len(left):
             machines, share, before = which[left], shares[left], least[left]
             theta = here[left] + share[:, None] * steps.change[left]
@@ -402,7 +415,7 @@ class NewtonNets:
             values, gradients, outside = self._evaluate(self.few, theta, self.takes[machines], self.columns)
             excess = self._values(machines, values, theta, corners, ridges) - before
             promise = share * steps.promise[left]
-            good = excess <= FLAT * np.abs(before) - ARMIJO * promise
+            good = excess <= FLAT_CHANGE * np.abs(before) - ARMIJO * promise
             done, taken = machines[good], left[good]
             if not self.small:
                 self._learn(done, theta[good] - here[taken], gradients[good] - slopes[taken], ridges)
@@ -416,7 +429,7 @@ class NewtonNets:
                 best = np.where((excess > 0) & (excess < math.inf), share * promise / (2 * excess), 0.0)
             shares[left] = np.clip(best, 0.1 * share, 0.5 * share)
             promised[which[left]] = 0.0  # a new model is needed
-            left = left[shares[left] > SHORTEST]
+            left = left[shares[left] > SHORTEST_STEP]
         return moved
 
     def _learn(self, which: Indices, step: Array, change: Array, ridges: Array) -> None:
@@ -426,7 +439,7 @@ class NewtonNets:
         expected = np.array([matrices[m] @ one for m, one in zip(which.tolist(), own, strict=True)]).reshape(own.shape)
         expected -= ridges[which] * own
         along, before = (seen * own).sum(axis=1), (expected * own).sum(axis=1)
-        for i in np.flatnonzero((along > CURVED * before) & (before > 0)).tolist():
+        for i in np.flatnonzero((along > LEAST_LEARNED * before) & (before > 0)).tolist():
             pair = np.stack([seen[i], expected[i]])
             scaled = pair * [[1 / along[i]], [-1 / before[i]]]
             matrices[which[i]] += pair.T @ scaled
@@ -481,7 +494,7 @@ class NewtonNets:
             constant[need[good]] = (values - (gradients * theta).sum(axis=1))[good]
             slope[need[good]] = gradients[good]
             step[need] *= 2
-            need = need[~good & (step[need] <= FURTHEST)]
+            need = need[~good & (step[need] <= MOST_INTERCEPT_CHANGE)]
         return constant, slope
 
 
@@ -496,9 +509,9 @@ def minimise_models(matrices: list[Array], gradient: Array, v: Array, corners: C
     def left() -> Array:
         return np.asarray((corners.subgradients(v, gradient, shares) ** 2 / size).sum(axis=1))
 
-    own, enough = [corners.times(share) for share in shares.tolist()], EXACT**2 * left()
+    own, enough = [corners.times(share) for share in shares.tolist()], MODEL_TOL**2 * left()
     for i, matrix in enumerate(matrices):
-        own[i].lower(matrix, gradient[i], v[i], SWEEPS, float(enough[i]))
+        own[i].lower(matrix, gradient[i], v[i], MODEL_SWEEPS, float(enough[i]))
     far = np.flatnonzero(left() > enough).tolist()
     return sum(not _minimise(matrices[i], gradient[i], v[i], own[i], size[i], float(enough[i])) for i in far)
 
@@ -509,7 +522,7 @@ def _minimise(matrix: Array, gradient: Array, v: Array, corners: Corners, size: 
     False where it is left open: sweeps alone are slow, and a new model at a better point is worth more than many.
     """
     start, slope, last = v.copy(), gradient.copy(), math.inf
-    for done in range(1, ROUNDS + 1):
+    for done in range(1, MOST_ROUNDS + 1):
         swept = v.copy()
         corners.settle(matrix, gradient, v)
         if done >= FEW and np.array_equal(v, swept):
@@ -518,7 +531,7 @@ def _minimise(matrix: Array, gradient: Array, v: Array, corners: Corners, size: 
         if not reached < last:
             break
         last = reached
-        corners.lower(matrix, gradient, v, SWEEPS, enough)
+        corners.lower(matrix, gradient, v, MODEL_SWEEPS, enough)
         if float((corners.subgradient(v, gradient) ** 2 / size).sum()) <= enough:
             break
     return True

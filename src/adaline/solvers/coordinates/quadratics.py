@@ -25,9 +25,9 @@ from adaline.solvers.smooth.problem import varying_columns
 from adaline.sums import Moments, Spread
 
 Indices = NDArray[np.intp]
-MOST = 2**31  # bytes of all rows of G that are formed; doubled: more fits of wide rows keep G, in 4 GiB
-BATCH = 64  # rows of G that are formed at once, at least; doubled: fewer reads of X, more rows that are not needed
-LARGEST = 1022  # exponent of a scale: neither it nor its inverse overflows
+MOST_PRODUCT_BYTES = 2**31  # size of the rows of G that are formed; doubling it keeps G for wider rows, in 4 GiB
+LEAST_BATCH = 64  # rows of G that are formed at once; doubling it takes fewer reads of X, and forms more unneeded rows
+MOST_EXPONENT = 1022  # exponent of a scale up to which neither it nor its inverse overflows
 
 
 @dataclass
@@ -85,7 +85,8 @@ class Quadratics(ABC):
             return new
         rest = np.where(unknown & (self.diagonal[0] > 0), ranking, -np.inf)
         rest[new] = -np.inf
-        more = np.argsort(-rest)[: max(BATCH, len(self.known) // 4) - len(new)] if len(new) < BATCH else new[:0]
+        room = max(LEAST_BATCH, len(self.known) // 4) - len(new) if len(new) < LEAST_BATCH else 0
+        more = np.argsort(-rest)[:room] if room else new[:0]
         return np.concatenate([new, more[rest[more] > -np.inf]])
 
     def _place(self) -> Indices:
@@ -165,7 +166,7 @@ def of_moments(total: Moments, others: list[Moments], k: int = 0) -> MomentQuadr
 
 def _bounded(exponent: Any) -> NDArray[np.int64]:
     """Return exponents of scales as integers, of which none is too large or too small."""
-    return np.clip(np.asarray(exponent).astype(np.int64), -LARGEST, LARGEST)
+    return np.clip(np.asarray(exponent).astype(np.int64), -MOST_EXPONENT, MOST_EXPONENT)
 
 
 @dataclass
@@ -202,7 +203,7 @@ class RowQuadratics(Quadratics):
         if count + len(new) > len(self.scale) // 2:
             new = np.concatenate([new, np.setdiff1d(np.arange(len(self.scale)), [*self.known, *new])])
         room = count + len(new)
-        if 8 * len(self.formed) * room * len(self.scale) > MOST:
+        if 8 * len(self.formed) * room * len(self.scale) > MOST_PRODUCT_BYTES:
             return False
         products = [_transposed(z[:, new], weight) @ z for z, weight in zip(self.parts, self.weights, strict=True)]
         every = sum(products[1:], products[0])
@@ -259,7 +260,7 @@ class WideQuadratics(Quadratics):
 
     def need(self, columns: Indices, ranking: Array) -> bool:
         """Return whether memory allows G among these columns; `ranking` is not used, as nothing is formed ahead."""
-        return 8 * len(self.weight) * len(columns) ** 2 <= MOST
+        return 8 * len(self.weight) * len(columns) ** 2 <= MOST_PRODUCT_BYTES
 
 
 def _transposed(z: Array, weight: Array | None) -> Array:
@@ -304,7 +305,7 @@ class SparseQuadratics(Quadratics):
         if not len(new):
             return True
         known = np.concatenate([self.known, new])
-        if 8 * len(self.blocks) * len(known) ** 2 > MOST:
+        if 8 * len(self.blocks) * len(known) ** 2 > MOST_PRODUCT_BYTES:
             return False
         products = []
         for z, weight in zip(self.parts, self.weights, strict=True):

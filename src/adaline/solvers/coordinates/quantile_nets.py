@@ -7,9 +7,9 @@
 with 2 D more rows. A column that is zero at the minimum is left out of it; the dual solution says which were not. Any
 dual solution is feasible once it is shrunken towards e = 0, and its value then bounds the objective from below.
 
-With more columns than rows, next to no penalty leaves equations that rounding makes singular. The program's own dual
-solution then lacks digits, and the one that rows on the plane and columns in use determine takes its place; where that
-proves nothing, penalties fall in steps, to a vertex that is the minimum of all smaller ones too.
+With more columns than rows, a tiny penalty leaves equations that are singular to rounding. The program's dual solution
+then lacks digits; the rows on the plane and the columns in use determine another one. If that proves nothing either,
+the penalty falls in steps, to a vertex that is the minimum under all smaller penalties too.
 """
 
 from __future__ import annotations
@@ -25,15 +25,17 @@ from adaline.solvers.coordinates.quadratics import Indices
 from adaline.solvers.robust.quantile import solve_program
 from adaline.sources.threads import one_blas_thread
 
-ROUNDS = 50
-FIRST = 32  # columns that join at once, at least; doubled: larger programs, fewer of them
-SURE = 1e-9  # share by which rounding lets a dual solution exceed a penalty; 10x larger: columns may be missed
-FELT = 1e-10  # penalty, relative to the largest derivative by a coefficient, below which the program leaves it out
-ROUNDING = 1e-13  # the same: by which derivatives may exceed a penalty by rounding
-PROVEN = 1e-9  # gap, relative to the objective, at which a path point is proven; 10x larger: a digit less
-ON_PLANE = 1e-11  # residual, relative to its terms, below which it is zero; 10x larger: rows near the plane are on it
+MOST_ROUNDS = 50  # programs with more and more columns; doubling it matters only for failures
+LEAST_JOINING = 32  # columns that join at once; doubling it solves fewer and larger programs
+EXCESS_TOL = 1e-9  # share by which rounding lets a dual solution exceed a penalty; 10x larger may miss columns
+# penalty, relative to the largest derivative, from which the program has it; 10x larger leaves out more
+LEAST_FELT_PENALTY = 1e-10
+ROUNDING = 1e-13  # share by which derivatives may exceed a penalty by rounding; 10x larger proves more
+PROVEN_GAP = 1e-9  # gap, relative to the objective, at which a path point is proven; 10x larger loses a digit
+ON_PLANE = 1e-11  # residual, relative to its terms, that counts as zero; 10x larger puts more rows on the plane
 STEP, STEPS = 0.1, 15  # factor from one penalty to the next, and how often; nearer to 1: more programs, better starts
-TINY = 1e-15  # size, relative to the largest coefficient or the targets, that is rounding
+# size, relative to the largest coefficient or the targets, that is rounding; 10x larger zeroes more coefficients
+ZERO_SIZE = 1e-15
 
 
 @dataclass
@@ -81,10 +83,10 @@ class QuantileLasso:
     def _reach(self, corners: Corners, last: Corners) -> None:
         """Solve programs of more and more columns until none is missing."""
         keep = (self.theta[1:] != 0) | corners.over(self.pull(), 2 * corners.c - last.c)
-        for _ in range(ROUNDS):
+        for _ in range(MOST_ROUNDS):
             self._program(np.flatnonzero(keep), corners.c)
-            excess = np.where(keep, 0.0, np.abs(self.pull()) - (1 + SURE) * corners.c)
-            worst = np.argsort(-excess)[: min(max(FIRST, int(keep.sum())), np.count_nonzero(excess > 0))]
+            excess = np.where(keep, 0.0, np.abs(self.pull()) - (1 + EXCESS_TOL) * corners.c)
+            worst = np.argsort(-excess)[: min(max(LEAST_JOINING, int(keep.sum())), np.count_nonzero(excess > 0))]
             if not len(worst):
                 break
             keep[worst] = True
@@ -94,7 +96,7 @@ class QuantileLasso:
 
     def _enough(self, gap: float, objective: float) -> bool:
         """Whether a gap is next to nothing beside an objective, or rounding of the targets."""
-        return gap <= PROVEN * objective + TINY * float(self.weight @ np.abs(self.t))
+        return gap <= PROVEN_GAP * objective + ZERO_SIZE * float(self.weight @ np.abs(self.t))
 
     def _prove(self, corners: Corners) -> None:
         """Take the dual solution that rows on the plane and columns in use determine, where its gap is less.
@@ -133,7 +135,7 @@ class QuantileLasso:
     def _program(self, columns: Indices, c: Array) -> None:
         """Solve for the intercept and some columns, all others zero."""
         free = int(self.intercept)
-        felt = np.flatnonzero(c[columns] > FELT * self._steepest[columns])
+        felt = np.flatnonzero(c[columns] > LEAST_FELT_PENALTY * self._steepest[columns])
         count = len(felt)
         rows = np.zeros((len(self.t) + 2 * count, free + len(columns)))
         rows[: len(self.t), :free] = self.weight[:, None]
@@ -149,7 +151,7 @@ class QuantileLasso:
             self.theta[:free] = vertex.theta[:free]
             self.theta[1 + columns] = vertex.theta[free:]
             self.theta[1 + columns[felt[vertex.on_plane[len(self.t) :].reshape(2, count).all(axis=0)]]] = 0.0
-            self.theta[1:][np.abs(self.theta[1:]) <= TINY * np.abs(self.theta[1:]).max(initial=0.0)] = 0.0
+            self.theta[1:][np.abs(self.theta[1:]) <= ZERO_SIZE * np.abs(self.theta[1:]).max(initial=0.0)] = 0.0
             d = np.clip(vertex.d[: len(self.t)], 0.0, 1.0)
         else:
             d = np.where(self.t == 0, 1.0 - self.level, self.t > 0)
@@ -165,11 +167,12 @@ class QuantileLasso:
         What is left of sum weight e tilts the plane of e along the intercept, which costs it that times the intercept.
         """
         lack = abs(float(self.weight @ self.e)) * self.intercept
-        if lack > SURE * float(self.weight.sum()):
+        if lack > EXCESS_TOL * float(self.weight.sum()):
             return np.inf
         tilt, pull, v = lack * abs(float(self.theta[0])), self.pull(), self.theta[1:]
         over = np.maximum(np.abs(pull) - corners.c, 0.0)
-        if (over <= np.where(corners.c > 0, ROUNDING, SURE) * self._steepest).all():  # costs that times the weights
+        allowed = np.where(corners.c > 0, ROUNDING, EXCESS_TOL) * self._steepest
+        if (over <= allowed).all():  # costs that times the weights
             r = self.t - self.theta[0] - self.z @ v
             above = self.objective(corners) - float((self.weight * self.e) @ r) - float(pull @ v)
             return max(above, 0.0) + float(over @ np.abs(v)) + tilt

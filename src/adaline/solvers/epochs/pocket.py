@@ -28,8 +28,8 @@ from adaline.sums import ErrorCounts
 
 Order = NDArray[np.int64]
 
+# weights with the longest streaks, whose errors are counted; doubling it takes twice the time for that
 MOST_CANDIDATES = 32
-"""Weights of one epoch whose errors are counted, those with the longest streaks."""
 
 
 @dataclass(frozen=True)

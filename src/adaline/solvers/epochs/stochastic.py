@@ -26,8 +26,8 @@ from adaline.sources.progress import watched
 from adaline.sources.sample import draw_rows
 from adaline.sums.machine import DifferentiableMachine, dense
 
-SAMPLE = 256
-EXPLODED = 1e8
+SAMPLE_ROWS = 256  # rows that determine the first rate; doubling it takes twice as long, for a steadier rate
+EXPLODED_LOSS = 1e8  # mean loss, relative to the first, from which steps have diverged; 10x larger reports it later
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def stochastic_descent(
                 slopes = (eta * weight) * loss.slope(y, t)
                 weights = weights - machine.gradient(weights, x, slopes) - (eta * penalty) * weights
             history.append(cost / total)
-            if not (np.isfinite(weights).all() and history[-1] <= EXPLODED * max(first, np.finfo(float).tiny)):
+            if not (np.isfinite(weights).all() and history[-1] <= EXPLODED_LOSS * max(first, np.finfo(float).tiny)):
                 return StochasticResult(kept, history, Status.DIVERGED)
             progress.add(rows)
             if len(history) > 1 and abs(history[-2] - history[-1]) <= options.tol * abs(history[-2]):
@@ -104,7 +104,7 @@ def stochastic_descent(
 def _first_losses(source: Source, machine: DifferentiableMachine, loss: Loss, weights: Array) -> tuple[float, float]:
     """Return the loss of a row above its least, and the squared length of its gradient, on average over a sample."""
     cost, square, total = 0.0, 0.0, 0.0
-    for x, t, weight in _visits(draw_rows(source, SAMPLE), None):
+    for x, t, weight in _visits(draw_rows(source, SAMPLE_ROWS), None):
         y = machine.value(weights, x)
         lowest = float(loss.lowest(t).sum())
         cost += weight * (float(loss.value(y, t).sum()) - (lowest if math.isfinite(lowest) else 0.0))

@@ -1,8 +1,8 @@
 """Epochs of a scan, until one is without a mistake, the error settles, or the scan diverges.
 
 Rows come in their order, or in a permutation drawn for every epoch. A table too large for memory is read in its order,
-and the rows are shuffled inside each block. The certificate needs no pass of its own: an epoch is judged by what the
-scan tallied on the way, each row before its own step.
+and the rows are shuffled inside each block. The certificate needs no additional pass: an epoch is judged by the tallies
+of the scan, of each row before its own step.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from adaline.solvers.epochs.progressive import REPORT, ReportedScan
 from adaline.sources import Source
 from adaline.sources.progress import watched
 
-EXACT = 1e-24
-"""Share of the loss of zero outputs below which rows count as fitted exactly."""
+# loss, relative to the energy of the targets, at which the rows are fitted exactly; 10x larger stops earlier
+EXACT_LOSS = 1e-24
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,6 @@ def _run_once(source: Source, scan: Scan, draw: np.random.Generator | None) -> N
 def _settled(tallies: list[Tally], tol: float) -> bool:
     """Whether the last epoch changed the progressive loss by at most a share tol of it, or fitted the rows exactly."""
     last = tallies[-1]
-    if tol >= 0 and last.loss <= EXACT * last.energy:
+    if tol >= 0 and last.loss <= EXACT_LOSS * last.energy:
         return True
     return len(tallies) > 1 and abs(tallies[-2].loss - last.loss) <= tol * tallies[-2].loss

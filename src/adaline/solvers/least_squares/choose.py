@@ -1,4 +1,4 @@
-"""The one page that chooses a solver for least squares and ridge, by shape, sparsity, memory and conditioning.
+"""The choice of a solver for least squares and ridge, by shape, sparsity, memory and conditioning.
 
 - `is_wide`, D > N and many columns, or a Gram matrix beyond the memory limit: `solve_wide`, by the dual N x N system
   where N is small enough, else by LSMR on products (sparse).
@@ -31,21 +31,26 @@ from adaline.sums import Moments, Triangle
 from adaline.sums.moments import FEW_PRODUCTS
 
 LeastSquaresSolver = Literal["auto", "normal", "qr", "svd", "gradient"]
-GRAM_BYTES = 2**29  # of a Gram matrix at most; doubled: 1 GiB, and up to 11,600 columns instead of 8,200
-WIDE_COLUMNS = 128  # up to which the Gram matrix is formed even where D > N; doubled: D^2 work where N^2 would do
-SMALL = 1e6  # N D up to which fits are always refined; 10x larger: refinement shows in the time of a fit
-MOST_BOUNDED = 2000  # columns up to which the a-priori bound, 3 D^3 operations, costs less than a residual pass
-PROMISED_DIGITS = 7.5  # proven digits that need no refinement (mostly 10 are right); doubled: every fit is refined
-STREAMED_DIGITS = 6.0  # the same where a pass reads a file again, which doubles the time of a fit
-PROMISED_SQUARES = 1e-6  # SSE / total below which SSE needs a residual pass; 10x smaller: SSE may have 8 digits, not 9
-SMALL_CONDITION = 1e3  # of the design of small data, beyond which the triangle is used; 10x larger: two digits less
+GRAM_BYTES = 2**29  # size of a Gram matrix; doubling it takes 1 GiB, for up to 11,600 columns instead of 8,200
+# columns up to which the Gram matrix is formed even if D > N; doubling it takes D^2 work where N^2 would do
+LEAST_WIDE_COLUMNS = 128
+SMALL_NUMBERS = 1e6  # N D up to which fits are always refined; 10x larger, refinement shows in the time of a fit
+# columns up to which the a-priori bound, in 3 D^3 operations, costs less than a pass; doubling it costs eight times as
+# much
+MOST_BOUNDED_COLUMNS = 2000
+PROMISED_DIGITS = 7.5  # proven digits that need no refinement (mostly 10 are right); doubling it refines every fit
+STREAMED_DIGITS = 6.0  # the same where a pass reads a file, which doubles the time of a fit
+# SSE / total below which SSE needs a pass over residuals; 10x smaller, SSE may have 8 digits instead of 9
+PROMISED_SQUARES = 1e-6
+# condition of the design of small data beyond which the triangle is used; 10x larger loses two digits
+SMALL_CONDITION = 1e3
 LARGE_CONDITION = 1e4  # the same of large data
 
 
 def is_wide(source: Source) -> bool:
     """Return whether to solve without the D x D Gram matrix."""
     d = source.shape.features
-    return (d > WIDE_COLUMNS and d > source.count_rows()) or not gram_fits(source)
+    return (d > LEAST_WIDE_COLUMNS and d > source.count_rows()) or not gram_fits(source)
 
 
 def gram_fits(source: Source) -> bool:
@@ -93,7 +98,7 @@ def _solve(source: Source, moments: Moments, intercept: bool, penalty: RidgePena
         return _by_triangle(source, moments, intercept, penalty, solver)
     normal = solve_gram(moments, intercept, penalty)
     factor = normal.factor
-    small = source.count_rows() * source.shape.features < SMALL
+    small = source.count_rows() * source.shape.features < SMALL_NUMBERS
     limit = SMALL_CONDITION if small else LARGE_CONDITION
     if solver == "auto" and isinstance(factor, SpectralFactor) and not penalty.any():
         decided = proven_factor(source, normal, limit)
@@ -103,7 +108,7 @@ def _solve(source: Source, moments: Moments, intercept: bool, penalty: RidgePena
     if solver == "auto" and (isinstance(factor, SpectralFactor) or factor.condition > limit or not factor.decided):
         return _by_triangle(source, moments, intercept, penalty, "svd" if factor.rank == 0 else "qr")
     how = gram_name(factor)
-    out = None if small or source.shape.features > MOST_BOUNDED else normal.bounded(penalty)
+    out = None if small or source.shape.features > MOST_BOUNDED_COLUMNS else normal.bounded(penalty)
     wanted = STREAMED_DIGITS if source.costly else PROMISED_DIGITS
     if out is None or not promised(moments, factor.lengths, out, wanted):
         out = refine(source, factor, normal.u, penalty)

@@ -28,17 +28,24 @@ from adaline.results import some
 
 Mask = NDArray[np.bool_]
 
-NEGLIGIBLE = 1e-9  # part of a column, relative to it, that is rounding
-NEAT = 1e-9  # relative distance within which a weight counts as a fraction of a small denominator
-DENOMINATOR = 1000
-CONVERGENTS = 18  # of a continued fraction: denominators exceed 1000 at the 17th (Fibonacci numbers at least)
-CHANCE = 1e-3  # share of all numbers that may count as a fraction by chance; 10x larger: odd fractions are reported
-MOST_NEAT = 2**14  # weights up to which fractions are looked for: wide data have none
+# part of a column, relative to it, that is rounding; 10x larger leaves small terms out of combinations
+NEGLIGIBLE_PART = 1e-9
+# relative distance within which a weight counts as a fraction; 10x larger reports fractions that are none
+NEAT_DISTANCE = 1e-9
+# denominator of such a fraction; doubling it reports fractions that hardly explain a dependence
+MOST_DENOMINATOR = 1000
+# convergents of a continued fraction: their denominators exceed 1000 at the 17th (Fibonacci numbers at least)
+MOST_CONVERGENTS = 18
+CHANCE_OF_FRACTION = 1e-3  # share of all numbers that count as a fraction by chance; 10x larger reports odd fractions
+# weights up to which fractions are looked for; doubling it takes twice as long, and wide data have none
+MOST_NEAT_WEIGHTS = 2**14
 MOST_TERMS, MOST_SHOWN = 5, 3  # of a combination, and combinations in a warning
-UNDETERMINED = 1e-6  # share of a combination of coefficients that the rows do not identify, from which it is refused
-PIVOT = 1e-10  # length, of unit vectors, from which a null vector reaches a column
-SQUARED_PIVOT = 1e-6  # the same for null vectors of second derivatives, which square the condition of the columns
-FEW = 32  # null vectors beyond which a QR decomposition is tried first
+# share of a combination of coefficients that rows do not identify, from which it is refused; 10x larger refuses less
+UNIDENTIFIED_SHARE = 1e-6
+# length of a part of a unit null vector from which it involves a column; 10x larger calls fewer columns dependent
+LEAST_PIVOT = 1e-10
+LEAST_SQUARED_PIVOT = 1e-6  # the same for null vectors of second derivatives, which square the condition of the columns
+FEW_VECTORS = 32  # null vectors beyond which a QR decomposition is tried first; either way gives the same answer
 
 
 @dataclass(frozen=True)
@@ -81,7 +88,7 @@ class Dependence:
         """Return which combinations C theta, (q,), are the same in every solution, for the rows of C (q, 1 + D)."""
         null = -np.column_stack([self.constants, self.weights])
         null[np.arange(len(null)), 1 + self.left_out] = 1.0
-        changed = np.abs(contrasts @ null.T) > UNDETERMINED * (np.abs(contrasts) @ np.abs(null.T))
+        changed = np.abs(contrasts @ null.T) > UNIDENTIFIED_SHARE * (np.abs(contrasts) @ np.abs(null.T))
         return np.asarray(~(changed.any(axis=1) | contrasts[:, 1:][:, self.constant].any(axis=1)))
 
     def drop(self, theta: Array) -> Array:
@@ -141,7 +148,7 @@ def independent(constant: Mask) -> Dependence:
     return Dependence(np.zeros(0, dtype=np.intp), np.zeros((0, len(constant))), np.zeros(0), constant)
 
 
-def dependence(null: Array, size: Array, mean: Array | None, pivot: float = PIVOT) -> Dependence:
+def dependence(null: Array, size: Array, mean: Array | None, pivot: float = LEAST_PIVOT) -> Dependence:
     """Return the combinations among columns, from their null vectors.
 
     Parameters
@@ -155,10 +162,10 @@ def dependence(null: Array, size: Array, mean: Array | None, pivot: float = PIVO
     if not null.shape[1]:
         return independent(constant)
     left_out, weights = echelon(null, pivot)
-    weights[np.abs(weights) <= NEGLIGIBLE * np.maximum(np.abs(weights).max(axis=1, keepdims=True), 1.0)] = 0.0
+    weights[np.abs(weights) <= NEGLIGIBLE_PART * np.maximum(np.abs(weights).max(axis=1, keepdims=True), 1.0)] = 0.0
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         raw = np.where(weights != 0, weights * size[left_out, None] / size, 0.0)
-    if np.count_nonzero(raw) <= MOST_NEAT:
+    if np.count_nonzero(raw) <= MOST_NEAT_WEIGHTS:
         raw = neat(raw)
     return combinations(left_out, raw, size, mean)
 
@@ -171,14 +178,14 @@ def combinations(left_out: NDArray[np.intp], raw: Array, size: Array, mean: Arra
         with np.errstate(over="ignore", invalid="ignore"):
             constants = mean[left_out] - raw @ mean
             reach = np.abs(mean[left_out]) + np.abs(raw) @ np.abs(mean) + size[left_out]
-        constants = np.where(np.abs(constants) <= NEGLIGIBLE * reach, 0.0, constants)
-        constants = neat(constants, NEAT * reach)
+        constants = np.where(np.abs(constants) <= NEGLIGIBLE_PART * reach, 0.0, constants)
+        constants = neat(constants, NEAT_DISTANCE * reach)
     combined = raw.any(axis=1)  # others are constant: combinations of the intercept alone
     constant[left_out[~combined]] = True
     return Dependence(left_out[combined], raw[combined], constants[combined], constant)
 
 
-def echelon(null: Array, pivot: float = PIVOT) -> tuple[NDArray[np.intp], Array]:
+def echelon(null: Array, pivot: float = LEAST_PIVOT) -> tuple[NDArray[np.intp], Array]:
     """Return the columns at which null vectors (D, A) end, ascending, and each as a combination of the others, (A, D).
 
     From the last column on, a reflection of the null vectors leaves one of them nonzero at that column; then each
@@ -187,7 +194,7 @@ def echelon(null: Array, pivot: float = PIVOT) -> tuple[NDArray[np.intp], Array]
     """
     rows = np.linalg.qr(null)[0].T.copy()
     ends: list[int] = []
-    if len(rows) > FEW:
+    if len(rows) > FEW_VECTORS:
         reflected: Array = np.asarray(np.linalg.qr(rows[:, ::-1], mode="r"))
         short = np.flatnonzero(np.abs(reflected.diagonal()) <= pivot)
         rows = reflected[:, ::-1].copy()
@@ -228,14 +235,14 @@ def neat(value: Array | float, within: Array | float | None = None) -> Array:
     (True, 12345.678901)
     """
     out = np.array(value, dtype=np.float64)
-    tolerance = NEAT * np.abs(out) if within is None else np.broadcast_to(np.asarray(within), out.shape)
+    tolerance = NEAT_DISTANCE * np.abs(out) if within is None else np.broadcast_to(np.asarray(within), out.shape)
     open_ = np.isfinite(out) & (out != 0) & (tolerance > 0)  # which underflows for the smallest numbers
     given, allowed = out[open_], tolerance[open_]
-    most = np.clip(np.sqrt(CHANCE / allowed), 1, DENOMINATOR).astype(np.int64)
+    most = np.clip(np.sqrt(CHANCE_OF_FRACTION / allowed), 1, MOST_DENOMINATOR).astype(np.int64)
     found, todo = given.copy(), np.ones(len(given), dtype=bool)
     rest = given.copy()
     p, p_before, q, q_before = np.ones_like(rest), np.zeros_like(rest), np.zeros_like(rest), np.ones_like(rest)
-    for _ in range(CONVERGENTS):
+    for _ in range(MOST_CONVERGENTS):
         whole = np.where(most > 1, np.floor(rest), np.ceil(rest - 0.5))
         p, p_before, q, q_before = whole * p + p_before, p, whole * q + q_before, q
         todo &= q <= most
@@ -250,7 +257,7 @@ def neat(value: Array | float, within: Array | float | None = None) -> Array:
 
 
 def _fraction(value: float) -> Fraction:
-    return Fraction(value).limit_denominator(DENOMINATOR)
+    return Fraction(value).limit_denominator(MOST_DENOMINATOR)
 
 
 def _quoted(name: str) -> str:
@@ -285,8 +292,8 @@ def _number(value: float) -> str:
     short = f"{value:.6g}"
     if float(short) == value or not np.isfinite(value):
         return short
-    multiples = value * np.arange(1, DENOMINATOR + 1)
-    if not (np.abs(multiples - np.rint(multiples)) <= NEAT * multiples).any():  # as a fraction's would be
+    multiples = value * np.arange(1, MOST_DENOMINATOR + 1)
+    if not (np.abs(multiples - np.rint(multiples)) <= NEAT_DISTANCE * multiples).any():  # as a fraction's would be
         return short
     fraction = _fraction(value)
     if float(fraction) == value and fraction.denominator > 1:

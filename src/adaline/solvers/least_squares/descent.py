@@ -22,7 +22,7 @@ from adaline.solvers.least_squares.factor import ColumnScaling, Factor, Spectral
 from adaline.solvers.least_squares.fit import Fit, digits
 from adaline.sums import Moments
 
-DIVERGED = 1e6  # error, relative to the first, from which steps have diverged; 10x larger: it is reported later
+DIVERGED = 1e6  # error, relative to the first, from which steps have diverged; 10x larger reports it later
 
 
 @dataclass(frozen=True)

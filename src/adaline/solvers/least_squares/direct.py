@@ -21,9 +21,11 @@ from adaline.solvers.least_squares.refine import Refined, start_with_intercept
 from adaline.sums import Moments
 from adaline.sums.moments import ROUNDING, SUM_UNITS
 
-SOLVED_UNITS = 3  # rounding of solving with a Cholesky factor, for each column (Higham 2002, theorem 10.4)
-REFINEMENTS = 1  # steps in double-double on the normal equations of sums; doubled: twice their time
-MOST_REFINED = 2**20  # targets x columns^2 up to which they are taken: the work of a step
+SOLVED_UNITS = 3  # rounding of a solution by a Cholesky factor, in units per column (Higham 2002, theorem 10.4)
+# double-double steps on the normal equations of sums; doubling it takes twice as long, as one reaches their rounding
+REFINEMENTS = 1
+# targets x columns^2 up to which these steps are taken; doubling it takes twice as long for larger fits
+MOST_REFINED_WORK = 2**20
 OUTWARDS = 1 + 2.0**-20  # factor that covers the rounding of the bounds themselves
 LEFT_OUT = "columns that are linear combinations of columns before them are left out (see aliased_)"
 
@@ -94,7 +96,7 @@ class Normal(NamedTuple):
         """
         factor, u, moments = self.factor, self.u, self.moments
         d = factor.scaling.features
-        if not isinstance(factor, CholeskyFactor) or u.size * d > MOST_REFINED:
+        if not isinstance(factor, CholeskyFactor) or u.size * d > MOST_REFINED_WORK:
             return self
         pull, left = penalty.scaled(factor.scaling.exponent), np.empty(u.shape)
         for _ in range(REFINEMENTS):

@@ -36,10 +36,13 @@ from adaline.sums.moments import ROUNDING
 Mask = NDArray[np.bool_]
 
 EPS = 2 * ROUNDING
-ROUNDED = 4 * EPS  # spread over mean up to which a column is constant; larger: nearly constant columns are left out
+# spread over mean up to which a column is constant; 10x larger leaves out nearly constant columns
+LEAST_SPREAD = 4 * EPS
 CLEAN, CLEAN_CONDITION = 256 * EPS, 1e3  # entries of null vectors that are rounding, for good conditions
-GRADED = 13.0  # powers of two between the units of dependent columns, beyond which their null vectors are graded
-EXACT_CONDITION = 32  # columns up to which the condition is computed from eigenvalues
+# powers of two between the units of dependent columns beyond which their null vectors are graded; larger loses digits
+MOST_UNIT_RANGE = 13.0
+# columns up to which the condition is computed from eigenvalues; doubling it takes 8 times as long
+MOST_EIGEN_COLUMNS = 32
 
 
 @dataclass(eq=False)
@@ -510,7 +513,7 @@ def spectral_factor(
         cut = cut * (np.linalg.norm(cut, axis=1) > CLEAN)[:, None]
     unit = raw / length
     part = np.abs(cut).max(axis=1, initial=0.0) > 0
-    if part.any() and np.ptp(np.log2(unit[part])) > GRADED:
+    if part.any() and np.ptp(np.log2(unit[part])) > MOST_UNIT_RANGE:
         null, reach = _graded_basis(cut, unit)
         reach, size = reach * alive, np.ones(1)
     else:
@@ -566,7 +569,7 @@ def _rounded(scaling: ColumnScaling) -> Array:
 
     A column of 0.1 + 0.2 and 0.3 does not vary.
     """
-    return np.asarray(ROUNDED * math.sqrt(scaling.weight) * np.abs(scaling.scaled_mean()))
+    return np.asarray(LEAST_SPREAD * math.sqrt(scaling.weight) * np.abs(scaling.scaled_mean()))
 
 
 def moments_scaling(moments: Moments, intercept: bool) -> ColumnScaling:
@@ -580,7 +583,7 @@ def moments_scaling(moments: Moments, intercept: bool) -> ColumnScaling:
 
 def estimate_condition(c: Array, r: Array) -> float:
     """Return sqrt of the condition of C = R'R, which is that of the design; large ones by power iteration."""
-    if len(c) <= EXACT_CONDITION:
+    if len(c) <= MOST_EIGEN_COLUMNS:
         values = lapack.dsyevd(c, compute_v=0)[0]
         smallest, largest = float(values[0]), float(values[-1])
         return math.sqrt(largest / max(smallest, 1e-300 * largest))

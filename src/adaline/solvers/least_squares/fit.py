@@ -19,12 +19,15 @@ from adaline.kernels import native
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status, made
 from adaline.solvers.least_squares.factor import Factor, SpectralFactor
-from adaline.solvers.least_squares.refine import NEGLIGIBLE
+from adaline.solvers.least_squares.refine import NEGLIGIBLE_SIZE
 from adaline.sums.moments import ROUNDING, Moments
 
 MOST_DIGITS = -math.log10(ROUNDING)
+# condition number from which a fit is reported as ill-conditioned: half of the digits of float64 are lost
 ILL_CONDITIONED = 1e8
-EXACT = 1e-15  # residuals relative to the largest term below which they are rounding; R's summary.lm: to fitted values
+# residuals, relative to the largest term, that are rounding (R's summary.lm: to fitted values); 10x larger reports
+# more exact fits
+EXACT_RATIO = 1e-15
 
 
 class Fit(NamedTuple):
@@ -77,15 +80,15 @@ class Fit(NamedTuple):
     def exact(self) -> NDArray[np.bool_]:
         """Whether the residuals of each target, (K,), are no larger than rounding of the rows' numbers makes them.
 
-        Numbers that are rounded to float64 leave residuals of about EXACT times the largest term, or the target. They
-        measure no error then, and nothing that is computed from them means anything.
+        Numbers rounded to float64 leave residuals of about EXACT_RATIO times the largest term, or the target. Such
+        residuals do not measure errors, and statistics computed from them are meaningless.
         """
-        return self._relative(self.squares) <= EXACT
+        return self._relative(self.squares) <= EXACT_RATIO
 
     @property
     def constant(self) -> NDArray[np.bool_]:
         """Whether each target, (K,), has one value in all rows, up to rounding; with an intercept only."""
-        return self._relative(self.total) <= EXACT
+        return self._relative(self.total) <= EXACT_RATIO
 
     def _relative(self, squares: Array) -> Array:
         """Return the root mean square of what has these sums of squares, next to the largest term or the target."""
@@ -172,7 +175,7 @@ def digits_reference(error: Array, theta: Array, length: Array) -> float:
     size = np.abs(theta)
     if not (np.isfinite(error).all() and np.isfinite(size).all()):
         return 0.0
-    counted = np.maximum(size, error) * length > NEGLIGIBLE * (size * length).max(axis=1, keepdims=True)
+    counted = np.maximum(size, error) * length > NEGLIGIBLE_SIZE * (size * length).max(axis=1, keepdims=True)
     if not counted.any():
         return MOST_DIGITS
     if not (size[counted] > error[counted]).all():

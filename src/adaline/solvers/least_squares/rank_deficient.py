@@ -38,7 +38,7 @@ from adaline.sources.threads import one_blas_thread
 from adaline.sources.views import SourceView
 from adaline.sums.moments import PIECE_NUMBERS
 
-MOST = 16  # dependent columns that are proven on the rows; of more the triangle costs less
+MOST_PROVEN_COLUMNS = 16  # dependent columns that are proven on the rows; of more the triangle costs less
 
 
 def proven_factor(source: Source, normal: Normal, limit: float) -> tuple[SpectralFactor, Array] | None:
@@ -53,10 +53,11 @@ def proven_factor(source: Source, normal: Normal, limit: float) -> tuple[Spectra
     whole, scaling, moments = normal.factor, normal.factor.scaling, normal.moments
     assert isinstance(whole, SpectralFactor)
     d = scaling.features
-    many = whole.varying - whole.rank > MOST
+    many = whole.varying - whole.rank > MOST_PROVEN_COLUMNS
     with one_blas_thread():
         left_out = whole.dependence.left_out
-        if many and np.count_nonzero(whole.dependence.weights, axis=1).max(initial=0) * len(left_out) > MOST * d:
+        entries = np.count_nonzero(whole.dependence.weights, axis=1).max(initial=0) * len(left_out)
+        if many and entries > MOST_PROVEN_COLUMNS * d:
             return None
         kept = whole.alive.copy()
         kept[left_out] = False

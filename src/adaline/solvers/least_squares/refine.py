@@ -20,11 +20,12 @@ from adaline.sources import Source
 from adaline.sums import Residual, Theta
 from adaline.sums.moments import ROUNDING
 
-MAX_STEPS = 20
-STALLED = 0.5
-ENOUGH = ROUNDING / 4
-NEGLIGIBLE = 2.0**-70  # a coefficient this small next to the others is zero to working precision
-TWOFOLD_ROUNDING = 2.0**-100
+MOST_STEPS = 20  # refinement steps; doubling it matters only for fits that converge slowly
+SLOW_CONTRACTION = 0.5  # ratio of successive steps from which refinement stops; larger takes more steps for little
+LAST_BIT = ROUNDING / 4  # relative error at which refinement stops; 4x larger may leave the last bit wrong
+# coefficients this small, relative to the largest, count as zero and do not keep refinement going
+NEGLIGIBLE_SIZE = 2.0**-70
+TWOFOLD_ROUNDING = 2.0**-100  # rounding of sums in double-double, relative to their terms
 
 
 class Refined(NamedTuple):
@@ -51,7 +52,7 @@ def refine(source: Source, factor: Factor, start: Array, penalty: RidgePenalty) 
     columns = (mean_hi, pull, length, factor.down, reach)
     known = (scaling.weight, scaling.intercept, factor.contraction, factor.condition)
     passes, more = 0, True
-    while more and passes < MAX_STEPS:
+    while more and passes < MOST_STEPS:
         sums = source.sum(Residual, Theta(hi, lo, scaling.exponent)).sums
         passes += 1
         find_gradient(sums, hi, lo, mean_hi, mean_lo, pull, data, centred)
@@ -133,7 +134,7 @@ def take_step_reference(
     size = np.abs(step * length).max(axis=1, initial=0.0)
     rho = np.divide(size, before, out=np.zeros_like(size), where=before > 0)
     rho = np.maximum(rho, contraction)
-    good = rho < STALLED
+    good = rho < SLOW_CONTRACTION
     step, constant = step * good[:, None], constant * good
     left = np.where(good, rho * size, np.maximum(size, before))
     # the means are known to rounding of the spread only, and S^-1 amplifies what is left of sum r through them
@@ -147,11 +148,11 @@ def take_step_reference(
     hi[:], lo[:] = twofold.add(hi, lo, change, 0.0)
     scaled = np.abs(hi[:, 1:]) * length
     largest = scaled.max(axis=1, initial=0.0)
-    wanted = np.where(scaled > NEGLIGIBLE * largest[:, None], scaled, np.inf).min(axis=1, initial=np.inf)
+    wanted = np.where(scaled > NEGLIGIBLE_SIZE * largest[:, None], scaled, np.inf).min(axis=1, initial=np.inf)
     left_of_mean = rho * np.abs(constant)
-    enough = left * (mean_x / length).sum() + left_of_mean <= ENOUGH * np.abs(hi[:, 0])
-    enough |= np.abs(hi[:, 0]) * root <= NEGLIGIBLE * largest
-    done = (enough & (left <= ENOUGH * wanted)) | ~good
+    enough = left * (mean_x / length).sum() + left_of_mean <= LAST_BIT * np.abs(hi[:, 0])
+    enough |= np.abs(hi[:, 0]) * root <= NEGLIGIBLE_SIZE * largest
+    done = (enough & (left <= LAST_BIT * wanted)) | ~good
     # what rounding in double-double leaves; t and w0 may cancel in the residual
     terms = d * (np.abs(hi[:, 1:]) @ np.hypot(root * mean_x, length)) + root * (np.abs(hi[:, 0]) + mean_t)
     noise = farthest * np.sqrt(d * squares) + terms

@@ -25,7 +25,9 @@ from adaline.arrays import Array
 
 RidgeCriterion = Literal["gcv", "loo", "evidence", "folds"]
 WIDE, NARROW = 65, 17
-DEGREE = 8  # of the polynomial fitted to the narrow grid: the logarithm of its minimum is known to 1e-9
+# degree of the polynomial through the narrow grid, which gives the logarithm of the minimum to 1e-9; lower is less
+# exact
+DEGREE = 8
 LOWEST, HIGHEST = 1e-12, 1e6  # penalties searched, relative to the largest eigenvalue
 
 

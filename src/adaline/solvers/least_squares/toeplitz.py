@@ -30,9 +30,12 @@ from adaline.sources import Source
 from adaline.sums import Moments
 from adaline.sums.moments import ROUNDING
 
-OVERSAMPLING = 8  # of the spectra, whose maxima between the grid points are then at most 3 percent higher
-SAFE_CONTRACTION = 0.1
-INDEPENDENT = 0.5  # share of the noise of the sums that errors mostly stay below; doubled: 0.3 digits less claimed
+# points of the spectra per coefficient: maxima between them are at most 3 percent higher; doubling it takes twice as
+# long
+OVERSAMPLING = 8
+# contraction of refinement from which the Levinson recursion is not trusted; larger takes more steps per digit
+MOST_CONTRACTION = 0.1
+NOISE_SHARE = 0.5  # share of the noise of the sums that errors mostly stay below; doubling it claims 0.3 digits less
 
 
 @dataclass(eq=False)
@@ -86,7 +89,7 @@ class ToeplitzFactor(Factor):
         """
         grain = np.sqrt(self.relative)
         change = grain * np.linalg.norm(u * self.length, axis=1) + np.sqrt(target_noise)
-        return INDEPENDENT * change, grain * np.sqrt(self.inverse_norm) * self.inverse_lengths() * self.length
+        return NOISE_SHARE * change, grain * np.sqrt(self.inverse_norm) * self.inverse_lengths() * self.length
 
 
 def toeplitz_factor(moments: Moments, penalty: float) -> ToeplitzFactor | None:
@@ -109,7 +112,7 @@ def toeplitz_factor(moments: Moments, penalty: float) -> ToeplitzFactor | None:
     condition = float(max(np.sqrt((_spectrum(c).real.max() * 2 - 1.0) * inverse_norm), 1.0))
     relative = noise / float(r[0]) + 2 * ROUNDING
     contraction = 4 * condition**2 * relative * float(np.sqrt(d))
-    if contraction >= SAFE_CONTRACTION:
+    if contraction >= MOST_CONTRACTION:
         return None
     scaling, length = moments_scaling(moments, intercept=False), np.full(d, float(np.sqrt(r[0])))
     alive = np.ones(d, dtype=np.bool_)
@@ -132,7 +135,7 @@ def solve_wiener(source: Source | None, moments: Moments, penalty: float) -> Fit
     how = "Toeplitz equations (Levinson)"
     if source is None:
         how += " on sums"
-    elif source.n_rows * d < choose.SMALL or not choose.promised(moments, factor.lengths, out):
+    elif source.n_rows * d < choose.SMALL_NUMBERS or not choose.promised(moments, factor.lengths, out):
         out = refine(source, factor, u, ridge)
         how += ", refined"
     return assemble(moments, factor, out, ridge, how)

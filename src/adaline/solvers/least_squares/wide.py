@@ -25,11 +25,13 @@ from adaline.solvers.least_squares.factor import EPS, estimate_condition
 from adaline.solvers.least_squares.fit import Fit, certificate, digits
 from adaline.sources import Source
 
-WELL_CONDITIONED = 1e5  # condition of the dual matrix up to which Cholesky is used; 10x: it starts a digit less
-STEPS = 2  # of refinement of the dual solution; doubled: twice the products with X
+WELL_CONDITIONED = 1e5  # condition of the dual matrix up to which Cholesky is used; 10x larger starts with a digit less
+REFINEMENTS = 2  # refinement steps of the dual solution; doubling it doubles the products with X
 TOLERANCE, MAX_STEPS = 1e-14, 20_000  # of LSMR; doubled steps: ill-conditioned data end as not converged later
-RUNS = 2  # of LSMR, each on the residual of the one before; one alone has no estimate of its digits
-SAME = 1e-6  # difference of a vector from that found from its product, below which columns are independent
+LSMR_RUNS = 2  # runs of LSMR, each on the residual of the one before; a single one cannot estimate its digits
+# difference of a vector from that recovered from its product, below which columns are independent; 10x larger misses
+# dependence
+SAME_VECTOR = 1e-6
 
 
 def solve_dual(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
@@ -60,7 +62,7 @@ def solve_dual(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     a = inverse(rhs)
     w = back(a)
     before = np.abs(a).max(axis=0)
-    for _ in range(STEPS):
+    for _ in range(REFINEMENTS):
         step = inverse(missing(w) - lift * a)
         dw = back(step)
         rho = np.minimum(np.abs(step).max(axis=0) / np.maximum(before, np.finfo(float).tiny), 1.0)
@@ -85,7 +87,7 @@ def solve_dual(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
         digits=digits(errors, theta, np.ones(1 + features)) if decided else 0.0,
         condition=condition,
         rank=features if lift else rank,
-        passes=5 + 2 * STEPS,
+        passes=5 + 2 * REFINEMENTS,
         solver="dual (N x N)",
     )
     return _fit(Solution(theta, proof), squares, (rhs**2).sum(axis=0), float(trace) + intercept, weight, penalty)
@@ -129,7 +131,7 @@ def solve_lsmr(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     left = 0.0
     for k in range(len(w)):
         v, before = np.zeros(d), 0.0
-        for _ in range(RUNS):
+        for _ in range(LSMR_RUNS):
             residual = rhs[k] - operator.matvec(v)
             step, stop, steps, found = _run(operator, residual, v, lift)
             v = v + step
@@ -241,4 +243,4 @@ def _independent(operator: Any) -> bool:
     """Return whether the columns are independent: then a vector is found again from its product."""
     v = np.cos(np.arange(1.0, operator.shape[1] + 1.0))
     found = _run(operator, operator.matvec(v), np.zeros_like(v), 0.0)[0]
-    return bool(np.abs(found - v).max() < SAME)
+    return bool(np.abs(found - v).max() < SAME_VECTOR)

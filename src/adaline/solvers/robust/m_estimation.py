@@ -41,31 +41,44 @@ from adaline.sums.objective import gather, rows_in_view, view_products
 from adaline.sums.ranks import INFINITY_KEY, key_of
 
 EPS = float(np.finfo(np.float64).eps)
-ROUNDING = 64 * EPS  # residuals relative to the targets that are rounding; 10x larger: more fits have a scale of zero
-NEAR_CHANGE = 0.2  # of residuals, in scales, below which steps are near the solution; larger: Newton may overshoot
-KEPT_DERIVATIVES = 1e-2  # change of residuals, in scales, up to which they are kept; 10x larger: more, cheaper steps
-STEEPEST_SCALE = -20.0  # slope beyond which its secant steps are damped; doubled: longer steps may oscillate
-FAR_CHANGE = 0.5  # of residuals, in scales, beyond which reweighting follows Newton; larger: it may leave a minimum
-SHORTEST_STEP = 1e-6
+ROUNDING = 64 * EPS  # residuals, relative to the targets, that are rounding; 10x larger gives more fits a scale of zero
+# change of residuals, in scales, below which steps are near the solution; larger lets Newton overshoot
+NEAR_CHANGE = 0.2
+# change of residuals, in scales, up to which second derivatives are kept; 10x larger takes more and cheaper steps
+KEPT_CHANGE = 1e-2
+# slope beyond which secant steps of the scale are damped; doubling it lets longer steps oscillate
+STEEPEST_SECANT = -20.0
+FAR_CHANGE = 0.5  # change of residuals, in scales, beyond which reweighting replaces Newton; larger may leave a minimum
+SHORTEST_STEP = 1e-6  # share of a step at which its line search gives up; 10x larger gives up sooner near rounding
 
-PLANES_DRAWN = 500  # planes drawn for least trimmed squares; doubled: right among more outliers, at twice the time
-PLANES_KEPT = 25  # of them that are improved; doubled: twice the time, and sometimes a better minimum
-LAST_STEPS = 50  # steps that improve a plane to the end, at most; doubled: slow starts become more exact
-FIRST_STEPS = 2  # steps of each improved plane before the best are chosen; doubled: twice the time, a surer choice
-PLANES_IMPROVED = 5  # planes that are improved to the end; doubled: twice the time
-SLIGHT_GAIN = 1e-3  # relative gain of a trimmed step below which it is the last; 10x larger: starts are less exact
-WELL_CONDITIONED = 1e-3  # ratio of the factor's diagonal entries down to which normal equations keep enough digits
-MEDIAN_THRESHOLD = 1e-2  # of the near-median loss, relative to the loss's own; smaller: nearer to it, more steps
-MEDIAN_STEPS = 50  # its steps at most
-LIFT = 1e-11  # added to a matrix that may be singular, relative to its largest diagonal entry
-UNIDENTIFIED = 1e-10  # singular value, relative to the largest, of a direction that rows do not identify
+# planes drawn for least trimmed squares; doubling it is right among more outliers, in twice the time
+PLANES_DRAWN = 500
+# drawn planes that are improved; doubling it takes twice as long, and sometimes finds a better minimum
+PLANES_KEPT = 25
+LAST_STEPS = 50  # steps that improve a plane to the end; doubling it makes slow starts more exact
+FIRST_STEPS = 2  # steps of each plane before the best are chosen; doubling it takes twice as long, for a surer choice
+PLANES_IMPROVED = 5  # planes that are improved to the end; doubling it takes twice as long
+SLIGHT_GAIN = 1e-3  # relative gain of a trimmed step below which it is the last; 10x larger makes starts less exact
+# ratio of the factor's diagonal entries from which normal equations keep enough digits; 10x smaller loses a digit or
+# two
+LEAST_DIAGONAL_RATIO = 1e-3
+# threshold of the near-median loss, relative to the loss's own; smaller is closer to the median, in more steps
+MEDIAN_THRESHOLD = 1e-2
+MOST_MEDIAN_STEPS = 50  # steps under that loss; doubling it matters only where they converge slowly
+# added to a matrix that may be singular, relative to its largest diagonal entry; larger makes steps shorter
+DIAGONAL_LIFT = 1e-11
+# eigenvalue, relative to the largest, of a direction that rows do not identify; 10x larger drops directions they do
+UNIDENTIFIED = 1e-10
 DAMPING = 1e-8  # share of the diagonal added for a reweighted step; 100x smaller leaves levels without weight to eigh
-DRAWING_WORK = 2**24  # columns cubed, over the planes drawn; doubled: twice as many planes of wide rows
-IMPROVING_WORK = 2**28  # rows times columns squared, summed over the planes improved; doubled: the same for these
+# columns^3, summed over the planes drawn; doubling it draws twice as many planes of wide rows
+MOST_DRAWING_WORK = 2**24
+# rows x columns^2, summed over the planes improved; doubling it improves twice as many of large data
+MOST_IMPROVING_WORK = 2**28
 SAMPLE_ROWS, SAMPLE_ROWS_A_COLUMN = 2000, 20  # at least, and for each column; doubled: the start takes twice as long
 
-WINDOW_CHANGES = 4.0  # width of the window for a scale, in its last changes; doubled: coarser cells, fewer misses
-LEAST_WINDOW = 1e-9  # width of that window, relative to the scale, at least
+# width of the window for a scale, in its last changes; doubling it makes cells coarser, and misses rarer
+WINDOW_CHANGES = 4.0
+LEAST_WINDOW = 1e-9  # the same, relative to the scale, at least; 10x larger makes cells coarser
 
 
 class RowResiduals(ABC):
@@ -281,7 +294,7 @@ def m_estimate(
             return MEstimate(here.theta, here, s, evaluation, curvature, moved, True, history, metric.curved)
         met = still and share == 1.0
         close = change <= NEAR_CHANGE * s and share == 1.0
-        metric = metric if near and close and change <= KEPT_DERIVATIVES * s else None
+        metric = metric if near and close and change <= KEPT_CHANGE * s else None
         newton = loss is Huber or close or (near and share == 1.0 and change <= FAR_CHANGE * s)
         past = past if newton == near else []  # how the scale follows itself differs between the two kinds of steps
         near = newton
@@ -328,7 +341,7 @@ def trimmed(problem: Problem, weight: AnyArray, rng: np.random.Generator) -> Arr
     if p == 0:
         return np.zeros((1, 1 + problem.features))
     h = min(n, (n + p + 1) // 2)
-    count = min(PLANES_DRAWN, max(DRAWING_WORK // p**3, PLANES_KEPT))
+    count = min(PLANES_DRAWN, max(MOST_DRAWING_WORK // p**3, PLANES_KEPT))
     draws = rng.random((count, n)).argpartition(min(p, n) - 1, axis=1)[:, : min(p, n)]
     some, across = rows[draws], rows[draws].transpose(0, 2, 1)
     gram = across @ some
@@ -337,7 +350,7 @@ def trimmed(problem: Problem, weight: AnyArray, rng: np.random.Generator) -> Arr
     )  # a draw may not determine a plane
     planes = np.linalg.solve(gram, across @ t[draws][:, :, None])[:, :, 0]
     size = np.median(np.abs(t - planes @ rows.T), axis=1)
-    kept = min(PLANES_KEPT, max(IMPROVING_WORK // (h * p**2), 2))
+    kept = min(PLANES_KEPT, max(MOST_IMPROVING_WORK // (h * p**2), 2))
     first = [_improve(rows, t, planes[i], h, FIRST_STEPS) for i in np.argsort(size, kind="stable")[:kept]]
     first.sort(key=lambda pair: pair[0])
     found = [
@@ -416,7 +429,7 @@ def _with_left_out(here: RowResiduals, rho: Tukey, lift: Array | None) -> RowRes
     weighted = replace(here.problem, loss=Reweighted(rho)).evaluate(here.theta, second=True)
     null = np.linalg.qr(_factored(weighted, lift).null)[0]  # long vectors belong to columns that are all but zero
     near_median = replace(here.problem, loss=Reweighted(Huber(MEDIAN_THRESHOLD * rho.c)))
-    for _ in range(MEDIAN_STEPS if null.shape[1] else 0):
+    for _ in range(MOST_MEDIAN_STEPS if null.shape[1] else 0):
         at = near_median.evaluate(here.theta, second=True)
         whole = _matrix(at)
         values, vectors = np.linalg.eigh(null.T @ whole @ null)
@@ -470,7 +483,7 @@ def _secant(past: list[tuple[float, float]]) -> float:
     rise = (found - past[-2][1]) / (s - past[-2][0])
     if not rise < 0.9:
         return found
-    rise = max(rise, STEEPEST_SCALE)
+    rise = max(rise, STEEPEST_SECANT)
     guess = s + (found - s) / (1.0 - rise)
     return guess if 0.5 * min(s, found) <= guess <= 2.0 * max(s, found) else found
 
@@ -579,9 +592,9 @@ def _fitted(rows: Array, t: Array) -> Array:
     gram, moment = rows.T @ rows, rows.T @ t
     lower, failed = lapack.dpotrf(gram, lower=1)
     size = lower.diagonal()
-    if not failed and size.min() > WELL_CONDITIONED * size.max():
+    if not failed and size.min() > LEAST_DIAGONAL_RATIO * size.max():
         return np.asarray(lapack.dpotrs(lower, moment, lower=1)[0])
-    lifted = gram + LIFT * gram.diagonal().max() * np.eye(len(gram))
+    lifted = gram + DIAGONAL_LIFT * gram.diagonal().max() * np.eye(len(gram))
     return np.asarray(lapack.dpotrs(lapack.dpotrf(lifted, lower=1)[0], moment, lower=1)[0])
 
 

@@ -29,25 +29,33 @@ from adaline.solvers import lapack
 from adaline.solvers.robust.m_estimation import gather_rows, residuals, weighted_total
 from adaline.solvers.smooth.problem import Problem
 
-ALL_TOGETHER = 5000  # rows up to which the program has all rows; doubled: tables of that size take twice as long
-WHOLE_SHARE = 0.5  # of the rows in sample and band, from which all are solved together; larger: more passes
-BAND_WIDTH = 3.0  # in rows expected on the wrong side; smaller: more corrections, fewer rows in memory
-ROWS_A_CORRECTION = 100  # near the plane, for each row on the wrong side; doubled: more memory, fewer corrections
+# rows up to which the program has all rows; doubling it takes twice as long for tables of that size
+MOST_TOGETHER = 5000
+WHOLE_SHARE = 0.5  # share of the rows in sample and band from which all are solved together; larger takes more passes
+# width of the band in rows expected on the wrong side; smaller takes more corrections, with fewer rows in memory
+BAND_WIDTH = 3.0
+# rows near the plane for each row on the wrong side; doubling it takes more memory, and fewer corrections
+ROWS_A_CORRECTION = 100
 EPS = float(np.finfo(np.float64).eps)
-ROUNDING = 64 * EPS
-RANK_DOUBTFUL = 1e-12  # ratio of squared singular values below which the rank is computed; larger: more often
-DUAL_ROUNDING = 1e-9  # by which d may exceed 0 or 1; 10x larger: hides wrong solutions of that size
+ROUNDING = 64 * EPS  # residual, relative to its terms, that is rounding; 10x larger puts more rows on the plane
+# ratio of squared singular values below which the rank is computed; larger computes it more often
+DOUBTFUL_RANK = 1e-12
+DUAL_ROUNDING = 1e-9  # by how much d may exceed 0 or 1; 10x larger hides wrong solutions of that size
 
 # the interior point method
-BOUNDARY_SHARE = 0.99995  # of the way to the boundary that a step takes; nearer to 1: fewer steps, more get stuck
-FIRST_SLACK = 10.0  # slacks at the start, in mean residuals; 10x smaller: many tied rows shorten the first steps
+# share of the way to the boundary that a step takes; nearer to 1 takes fewer steps, and gets stuck more often
+BOUNDARY_SHARE = 0.99995
+FIRST_SLACK = 10.0  # slacks at the start, in mean residuals; 10x smaller, many tied rows shorten the first steps
 MOST_STEPS, STALLED = 100, 8  # steps at most, and steps without progress; doubled: stuck programs go to HiGHS later
-OUTLYING = 1e6  # residual, in typical ones, beyond which targets are brought nearer; 10x: others keep fewer digits
-STUCK = 1e-10  # gap, relative to all residuals, up to which steps without progress are rounding; above, they are stuck
-SINGULAR = 1e-6  # the same where the equations of a step become singular, as they do near solutions that are not unique
-CHUNK_ROWS = 4096  # rows weighted at a time: they stay in the cache
-OUTLIER_CONDITION = 1e6  # of the rows on the plane, above which outliers are looked for; 10x: they may cost a digit
-ROUNDING_GAP = 1e-13  # gap a row, in typical residuals, at which the program ends; 10x larger: a digit less
+# residual, in typical ones, beyond which targets are brought nearer; 10x larger leaves others fewer digits
+FAR_RESIDUAL = 1e6
+# gap, relative to all residuals, up to which steps without progress are rounding; beyond it they are stuck
+STALLED_GAP = 1e-10
+SINGULAR_GAP = 1e-6  # the same where the equations of a step become singular, as near solutions that are not unique
+CHUNK_ROWS = 4096  # rows weighted at a time, which stay in the cache; doubling it may leave the cache
+# condition of the rows on the plane beyond which outliers are looked for; 10x larger lets them cost a digit
+OUTLIER_CONDITION = 1e6
+ROUNDING_GAP = 1e-13  # gap per row, in typical residuals, at which the program ends; 10x larger loses a digit
 
 
 @dataclass(frozen=True)
@@ -85,8 +93,8 @@ def regression_quantile(
     """
     n, p = len(weight), basis.shape[1]
     positive = weight > 0
-    rows = int(max(ALL_TOGETHER, n ** (2 / 3) * p ** (1 / 3)))  # that the first plane comes from
-    together = positive.sum() <= ALL_TOGETHER or rows + BAND_WIDTH * n * np.sqrt(p / rows) >= WHOLE_SHARE * n
+    rows = int(max(MOST_TOGETHER, n ** (2 / 3) * p ** (1 / 3)))  # that the first plane comes from
+    together = positive.sum() <= MOST_TOGETHER or rows + BAND_WIDTH * n * np.sqrt(p / rows) >= WHOLE_SHARE * n
     if not (together or near_already):
         theta = _solve_near(problem, level, weight, _sampled(positive, rows), None, basis, theta)[0]
     r = residuals(problem, theta)
@@ -149,7 +157,7 @@ def solve_program(a: Array, t: Array, level: float, theta: Array) -> Vertex:
 def _row_space(a: Array) -> Array | None:
     """Return a basis (p, k) of the directions that rows determine; None where these are all."""
     values = np.linalg.eigvalsh(a.T @ a)
-    if values[0] > RANK_DOUBTFUL * values[-1]:
+    if values[0] > DOUBTFUL_RANK * values[-1]:
         return None
     size, vectors = np.linalg.svd(a, full_matrices=False)[1:]
     seen = size > len(a) * EPS * size[0]
@@ -171,7 +179,7 @@ def _solve_full_rank(a: Array, t: Array, level: float, theta: Array) -> Vertex:
         return found
     r = t - a @ found.theta
     off_plane = ~found.on_plane & (np.abs(r) > ROUNDING * (np.abs(t) + np.abs(t - r)))
-    far = OUTLYING * float(np.median(np.abs(r[off_plane]))) if off_plane.any() else np.inf
+    far = FAR_RESIDUAL * float(np.median(np.abs(r[off_plane]))) if off_plane.any() else np.inf
     moved = np.abs(r) > far
     if moved.any():
         near = np.where(moved, t - r + np.clip(r, -far, far), t)
@@ -179,7 +187,7 @@ def _solve_full_rank(a: Array, t: Array, level: float, theta: Array) -> Vertex:
         changed = (t - a @ other.theta) * (near - a @ other.theta) < 0
         if end_near is not End.STUCK and not (moved & (other.on_plane | changed)).any():
             return other
-    doubted = end is End.STUCK or (end is End.CONVERGED and len(t) <= ALL_TOGETHER)
+    doubted = end is End.STUCK or (end is End.CONVERGED and len(t) <= MOST_TOGETHER)
     return _simplex(a, t, level, found.theta) if doubted else found
 
 
@@ -213,9 +221,9 @@ def _sampled(positive: NDArray[np.bool_], most: int) -> NDArray[np.bool_]:
 
 
 def _nearest(r: Array, among: NDArray[np.bool_], rows: float) -> NDArray[np.bool_]:
-    """Return which of the rows are nearest to the plane: about so many, at least ALL_TOGETHER, or all."""
+    """Return which of the rows are nearest to the plane: about so many, at least MOST_TOGETHER, or all."""
     n = int(among.sum())
-    most = int(min(n, max(rows, ALL_TOGETHER)))
+    most = int(min(n, max(rows, MOST_TOGETHER)))
     if most == n:
         return among
     size = np.where(among, np.abs(r), np.inf)
@@ -280,7 +288,7 @@ def _follow(a: Array, t: Array, level: float, theta: Array) -> tuple[Vertex, End
         goes_on = stalled < STALLED and steps < MOST_STEPS
         moved = _step(a, t, total - a.T @ share[0], theta, share, slack) if goes_on else None
         if moved is None:
-            least = SINGULAR if goes_on else STUCK
+            least = SINGULAR_GAP if goes_on else STALLED_GAP
             left = least * float(np.abs(t - a @ theta).sum()) + ROUNDING * float(np.abs(t).sum())
             end = End.STUCK if gap > left else End.STALLED
             break

@@ -4,10 +4,10 @@
     huber:  s with  sum_n w_n min((r_n/s)^2, d^2) = 2 (W - p) h,   d = 2.5,
             h = d^2 + (1 - d^2) Phi(d) - 1/2 - d phi(d),   W the sum of the weights, p the number of coefficients
 
-Of residuals in memory they are taken at once; of streamed rows by passes, which hold nothing of a row: each counts
-weights by size in a window (`sums/ranks.py`), and the next has as its window the cell where the answer lies, until
-every size in it is known. Two passes are enough, and one where the scale is nearly known: the answer is that of the
-residuals in memory, not an estimate.
+Residuals in memory give the scale directly. For streamed rows, passes count weights by size within a window
+(`sums/ranks.py`), without holding residuals; the next window is the cell that contains the answer, until every size in
+it is known. Two passes are enough, or one if the scale is nearly known. The result is that of residuals in memory, not
+an estimate.
 """
 
 from __future__ import annotations
@@ -27,10 +27,15 @@ from adaline.sources import Source
 from adaline.sums import Ranks
 from adaline.sums.ranks import INFINITY_KEY, size_of
 
-QUARTER = float(scipy.special.ndtri(0.75))
-D = 2.5
-H = D**2 + (1 - D**2) * float(scipy.special.ndtr(D)) - 0.5 - D * math.exp(-0.5 * D * D) / math.sqrt(2 * math.pi)
-TIED = 1e-14  # share of the weight by which a half of it may be missed by rounding
+# the upper quartile of the normal distribution: a MAD divided by it estimates the standard deviation
+NORMAL_QUARTILE = float(scipy.special.ndtri(0.75))
+# d of Huber's proposal 2: residuals beyond d scales count as d; smaller resists more outliers, at less efficiency
+REACH = 2.5
+# half of the expected squared residual, cut at d, of a normal distribution: it makes the scale consistent
+_DENSITY = math.exp(-0.5 * REACH**2) / math.sqrt(2 * math.pi)
+EXPECTED = REACH**2 + (1 - REACH**2) * float(scipy.special.ndtr(REACH)) - 0.5 - REACH * _DENSITY
+# share of the weight by which rounding may miss one half of it; 10x larger averages two middle values more often
+HALF_ROUNDING = 1e-14
 
 
 class Scale(ABC):
@@ -71,24 +76,24 @@ class RankedScale(Scale):
 class Mad(RankedScale):
     """The median of |r| over the upper quartile of the standard normal distribution, 0.67449."""
 
-    reach = QUARTER
+    reach = NORMAL_QUARTILE
 
     def of(self, r: Any, weight: AnyArray) -> float:
         """Return the scale."""
-        return median(abs(r), weight) / QUARTER
+        return median(abs(r), weight) / NORMAL_QUARTILE
 
     def reaches(self, ranks: Ranks, sizes: Array, below: Array) -> NDArray[np.bool_]:
         """Return whether less than half of the weight lies below."""
-        return np.asarray(below[:, 0] < 0.5 * ranks.weight * (1 - TIED))
+        return np.asarray(below[:, 0] < 0.5 * ranks.weight * (1 - HALF_ROUNDING))
 
     def from_ranks(self, ranks: Ranks, cell: int) -> float:
         """Return the scale: the mean of two sizes where half of the weight lies up to the first."""
         sizes = ranks.keys.view(np.float64)
         first = second = float(sizes[cell])
-        if ranks.cumulative()[cell + 1, 0] <= 0.5 * ranks.weight * (1 + TIED):
+        if ranks.cumulative()[cell + 1, 0] <= 0.5 * ranks.weight * (1 + HALF_ROUNDING):
             above = [] if ranks.ends[0] == INFINITY_KEY else [size_of(int(ranks.ends[0]))]
             second = [*sizes[cell + 1 : cell + 2].tolist(), *above, first][0]
-        return 0.5 * (first + second) / QUARTER
+        return 0.5 * (first + second) / NORMAL_QUARTILE
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,7 @@ class HuberScale(RankedScale):
     """Huber's proposal 2 for a number of coefficients."""
 
     parameters: int
-    reach = D
+    reach = REACH
 
     def of(self, r: Any, weight: AnyArray) -> float:
         """Return the scale."""
@@ -114,10 +119,11 @@ class HuberScale(RankedScale):
 
         def falls_short(k: int) -> bool:
             """Return whether sum w min((r/s)^2, d^2), which falls with s, is too small at s = size / d."""
-            return bool(D**2 * (within(k) + total - inside[k]) < 2 * (total - self.parameters) * H and size[k] > 0)
+            enough = REACH**2 * (within(k) + total - inside[k]) >= 2 * (total - self.parameters) * EXPECTED
+            return bool(not enough and size[k] > 0)
 
         last = bisect_left(range(len(size)), True, key=falls_short) - 1
-        room = 2 * (total - self.parameters) * H - D**2 * (total - inside[last])
+        room = 2 * (total - self.parameters) * EXPECTED - REACH**2 * (total - inside[last])
         return float(size[last] * math.sqrt(within(last) / room)) if last >= 0 and room > 0 else 0.0
 
     def _of_alike(self, size: Any, weight: float) -> float:
@@ -128,11 +134,11 @@ class HuberScale(RankedScale):
             return weight * float(xp.sum((size[: k + 1] / size[k]) ** 2)) if float(size[k]) > 0 else 0.0
 
         def falls_short(k: int) -> bool:
-            enough = D**2 * (within(k) + total - weight * (k + 1)) >= 2 * (total - self.parameters) * H
+            enough = REACH**2 * (within(k) + total - weight * (k + 1)) >= 2 * (total - self.parameters) * EXPECTED
             return not enough and float(size[k]) > 0
 
         last = bisect_left(range(size.shape[0]), True, key=falls_short) - 1
-        room = 2 * (total - self.parameters) * H - D**2 * (total - weight * (last + 1))
+        room = 2 * (total - self.parameters) * EXPECTED - REACH**2 * (total - weight * (last + 1))
         return float(size[last]) * math.sqrt(within(last) / room) if last >= 0 and room > 0 else 0.0
 
     def reaches(self, ranks: Ranks, sizes: Array, below: Array) -> NDArray[np.bool_]:
@@ -140,12 +146,12 @@ class HuberScale(RankedScale):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             within = np.where(below[:, 1] > 0, below[:, 1] / sizes / sizes, 0.0)
         total = ranks.weight
-        return np.asarray(D**2 * (within + total - below[:, 0]) >= 2 * (total - self.parameters) * H)
+        return np.asarray(REACH**2 * (within + total - below[:, 0]) >= 2 * (total - self.parameters) * EXPECTED)
 
     def from_ranks(self, ranks: Ranks, cell: int) -> float:
         """Return the scale where the sizes up to that of the cell are within d s, and no others."""
         (inside, squares), total = ranks.cumulative()[cell + 1], ranks.weight
-        room = 2 * (total - self.parameters) * H - D**2 * (total - inside)
+        room = 2 * (total - self.parameters) * EXPECTED - REACH**2 * (total - inside)
         return math.sqrt(squares / room) if room > 0 else 0.0
 
 
@@ -206,6 +212,6 @@ def median(values: AnyArray, weight: AnyArray) -> float:
     order = order[weight[order] > 0]
     below = np.cumsum(weight[order])
     half = 0.5 * below[-1]
-    first = int(np.searchsorted(below, half * (1 - TIED)))
-    second = first + 1 if below[first] <= half * (1 + TIED) else first
+    first = int(np.searchsorted(below, half * (1 - HALF_ROUNDING)))
+    second = first + 1 if below[first] <= half * (1 + HALF_ROUNDING) else first
     return float(0.5 * (values[order[first]] + values[order[min(second, len(order) - 1)]]))

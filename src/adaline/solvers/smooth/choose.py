@@ -1,15 +1,14 @@
-"""The one page that chooses a solver for a smooth objective, by the number of coefficients M and of rows N.
+"""The choice of a solver for a smooth objective, by the number of coefficients M and of rows N.
 
-    M <= MATRIX   few rows: damped Newton; where a matrix takes far longer than a pass, two steps of it, then L-BFGS in
-                    the metric of the last matrix, and one more for the proof. Many: Newton on a sample first, then
-                    Newton on all rows, where the N M^2 multiply-adds of a matrix take no time that matters; else
-                    L-BFGS in the metric of the sample's second derivatives, a handful of passes, each leaving about a
-                    tenth of the error; then the matrix of all rows once, for the proof, the standard errors, and one
-                    last Newton step.
-    M > MATRIX    L-BFGS in the metric of each machine's own matrix, of the rows with the largest curvature, where D^2
-                  can be paid for, of the diagonal for wide data; either is updated now and then. If that does not
-                  converge, truncated Newton takes over: best near the minimum of what is badly conditioned. One machine
-                  of sparse rows of 2^14 columns or more from a table: truncated Newton in a metric of two levels.
+- **M up to `MOST_MATRIX_SIDE`, few rows**: damped Newton. If a matrix takes far longer than a pass, two Newton steps,
+  then L-BFGS in the metric of the last matrix, and one more matrix for the proof.
+- **The same M, many rows**: Newton on a sample first. Then Newton on all rows if the N M^2 multiply-adds of a matrix
+  are cheap. Else L-BFGS in the metric of the sample's second derivatives, a handful of passes that each leave about a
+  tenth of the error; then the matrix of all rows once, for the proof, the standard errors, and a last Newton step.
+- **Larger M**: L-BFGS in the metric of each machine's own matrix over the rows with the largest curvature, or of the
+  diagonal if D^2 numbers are too many; the metric is updated now and then. If that does not converge, truncated Newton
+  takes over, which is best near the minimum of an ill-conditioned objective. One machine of sparse rows of 2^14 columns
+  or more from a table: truncated Newton in a metric of two levels.
 
 `tol` bounds gap / (objective of the best constant), whatever the solver.
 """
@@ -48,23 +47,30 @@ from adaline.sums.sample import LEAST_SPARSE_COLUMNS
 
 SmoothSolver = Literal["auto", "newton", "lbfgs", "newton-cg"]
 NEWTON = "Newton (IRLS)"
-MATRIX = 3000  # coefficients up to which second derivatives are a matrix; doubled: 8 times the time to factor it
-SMALL = 1e7  # multiply-adds of a matrix that cost little beside a pass; 10x larger: more steps form one of all rows
-COSTLY_MATRIX = 1e8  # multiply-adds from which L-BFGS replaces most Newton steps; 10x larger: on larger data only
-WHOLE_STEPS = 2  # such steps before the last matrix is kept as a metric; doubled: two matrices more, fewer passes
-SAMPLE = 24  # rows of a sample for each coefficient; doubled: twice its cost, a metric closer by the root of 2
-LEAST_SAMPLE = 4096  # rows at least
-SECOND_SAMPLE = 6  # times as many rows in the second sample; doubled: twice its cost, for part of a pass over all rows
-SAMPLE_NUMBERS = 1.6e7  # of a sample in memory; doubled: 128 MB more beside the rows
-STEP_GAINS = 30  # factor by which a step in a sample's metric lowers the gap; doubled: the whole matrix comes earlier
-BLOCK_NUMBERS = 4e7  # numbers in the matrices of all machines; doubled: 320 MB more, and more fits use them
-BLOCK_ROWS = 12  # rows for each column that the matrix of a machine is summed over; doubled: twice the time to sum it
-UNPROVEN_SHARE = 1e-3  # of the wanted gap, aimed at near another fit without proof; 10x larger: may miss the gap
-NEAR_STEPS = 8  # steps of such a fit at most; doubled: unlike folds are tried longer before they are refitted
-LEAST_GAIN = 1e-3  # relative gain below which truncated Newton replaces the diagonal; 10x larger: it does so earlier
-PROVABLE = 0.5  # share of the wanted gap aimed at where it is proven afterwards; 1: the proof may just miss it
+# coefficients up to which second derivatives are a matrix; doubling it takes 8 times as long to factor it
+MOST_MATRIX_SIDE = 3000
+# multiply-adds of a matrix that are cheap beside a pass; 10x larger forms matrices of all rows in more steps
+CHEAP_MATRIX_WORK = 1e7
+# multiply-adds from which L-BFGS replaces most Newton steps; 10x larger, it does so only for larger data
+COSTLY_MATRIX_WORK = 1e8
+# such Newton steps before the last matrix is kept as a metric; doubling it takes two more matrices, fewer passes
+WHOLE_STEPS = 2
+# rows of a sample per coefficient; doubling it doubles its cost, for a metric closer by the root of 2
+SAMPLE_ROWS_A_COEFFICIENT = 24
+LEAST_SAMPLE_ROWS = 4096  # rows of a sample; doubling it doubles the cost of small ones
+# ratio of the second sample to the first; doubling it doubles its cost, and saves part of a pass over all rows
+SECOND_SAMPLE_RATIO = 6
+MOST_SAMPLE_NUMBERS = 1.6e7  # numbers of a sample in memory; doubling it takes 128 MB more
+# factor by which a step in a sample's metric lowers the gap; doubling it forms the whole matrix earlier
+SAMPLE_STEP_GAIN = 30
+MOST_BLOCK_NUMBERS = 4e7  # numbers in the matrices of all machines; doubling it takes 320 MB more, for more fits
+BLOCK_ROWS_A_COLUMN = 12  # rows per column that the matrix of a machine is summed over; doubling it takes twice as long
+UNPROVEN_SHARE = 1e-3  # share of the wanted gap aimed at near another fit without a proof; 10x larger may miss the gap
+MOST_NEAR_STEPS = 8  # steps of such a fit; doubling it tries unlike folds for longer before it refits them
+LEAST_GAIN = 1e-3  # relative gain below which truncated Newton replaces the diagonal; 10x larger replaces it earlier
+PROVABLE_SHARE = 0.5  # share of the wanted gap aimed at where it is proven afterwards; at 1 the proof may just miss it
 FIRST_STEPS, NEXT_STEPS = 10, 40  # steps in one metric, first and later; doubled: staler metrics, fewer of them
-MOST_STEPS = 300  # steps in all; doubled: hard fits take twice as long before they end as not converged
+MOST_STEPS = 300  # steps in all; doubling it doubles the time before hard fits end as not converged
 
 
 def minimise_smooth(
@@ -77,18 +83,18 @@ def minimise_smooth(
     with one_blas_thread():
         if solver == "newton":
             return newton(problem, theta, wanted, give_up=give_up)._replace(solver=NEWTON)
-        if solver == "auto" and problem.size <= MATRIX:
+        if solver == "auto" and problem.size <= MOST_MATRIX_SIDE:
             return _with_matrix(problem, theta, wanted, give_up)
         return _without_matrix(problem, theta, wanted, solver, give_up)
 
 
 def _with_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -> DescentResult:
-    most = int(SAMPLE_NUMBERS / (1 + problem.features))
-    rows = min(max(SAMPLE * problem.size, LEAST_SAMPLE), most)
+    most = int(MOST_SAMPLE_NUMBERS / (1 + problem.features))
+    rows = min(max(SAMPLE_ROWS_A_COEFFICIENT * problem.size, LEAST_SAMPLE_ROWS), most)
     if 4 * rows > problem.source.n_rows:
         return _few_rows(problem, theta, wanted, give_up)
-    small = _matrix_work(problem) <= SMALL
-    more = 0 if small else min(SECOND_SAMPLE * rows, problem.source.n_rows // 8, most)
+    small = _matrix_work(problem) <= CHEAP_MATRIX_WORK
+    more = 0 if small else min(SECOND_SAMPLE_RATIO * rows, problem.source.n_rows // 8, most)
     sample = problem.drawn(more if more > 2 * rows else rows)
     first = problem.on(draw_rows(sample, rows) if sample.n_rows > rows else sample)
     start = _on_sample(first, theta, wanted * problem.share(first.source), 20)
@@ -114,7 +120,7 @@ def _with_matrix(problem: Problem, theta: Array, wanted: float, give_up: GiveUp)
 
 def _few_rows(problem: Problem, theta: Array, wanted: float, give_up: GiveUp) -> DescentResult:
     """Return the minimum by Newton's steps; where a matrix is much work, L-BFGS in the metric of one replaces most."""
-    cheap = _matrix_work(problem) <= COSTLY_MATRIX or problem.source.streamed
+    cheap = _matrix_work(problem) <= COSTLY_MATRIX_WORK or problem.source.streamed
     if cheap or not math.isfinite(problem.loss.concordance):
         return newton(problem, theta, wanted, give_up=give_up)._replace(solver=NEWTON)
     here = newton(problem, theta, wanted, WHOLE_STEPS, give_up)
@@ -145,7 +151,7 @@ def minimise_near(problem: Problem, theta: Array, wanted: float, metric: Curvatu
         return estimate <= UNPROVEN_SHARE * wanted
 
     with one_blas_thread():
-        found = lbfgs(problem.evaluate, theta, metric.solve, done, NEAR_STEPS, here)
+        found = lbfgs(problem.evaluate, theta, metric.solve, done, MOST_NEAR_STEPS, here)
     if not found.converged:
         return None
     theta = found.theta - metric.solve(found.evaluation.gradient)
@@ -155,7 +161,7 @@ def minimise_near(problem: Problem, theta: Array, wanted: float, metric: Curvatu
 
 def needs_metric(problem: Problem) -> bool:
     """Return whether the matrix of second derivatives is formed, but not in every step: it takes time that matters."""
-    return problem.size <= MATRIX and _matrix_work(problem) > SMALL
+    return problem.size <= MOST_MATRIX_SIDE and _matrix_work(problem) > CHEAP_MATRIX_WORK
 
 
 def _without_matrix(problem: Problem, theta: Array, wanted: float, solver: str, give_up: GiveUp) -> DescentResult:
@@ -163,7 +169,7 @@ def _without_matrix(problem: Problem, theta: Array, wanted: float, solver: str, 
         theta = theta - theta.mean(axis=0)
 
     def of_each(theta: Array) -> Metric:
-        coupling, rows = problem.coupling(theta), BLOCK_ROWS * (1 + problem.features)
+        coupling, rows = problem.coupling(theta), BLOCK_ROWS_A_COLUMN * (1 + problem.features)
         contrasts = low_contrasts(coupling) if problem.loss.coupled else np.zeros((0, problem.outputs))
         blocks = problem.thinned_blocks(theta, rows, coupling, contrasts)
         metric = of_blocks(blocks, contrasts, problem.source.empty_on_device())
@@ -178,7 +184,7 @@ def _without_matrix(problem: Problem, theta: Array, wanted: float, solver: str, 
 
     in_blocks = solver != "newton-cg" and _has_blocks(problem)
     in_two_levels, gap = solver != "lbfgs" and _has_two_levels(problem), partial(_estimated_gap, problem)
-    provable = wanted * PROVABLE if problem.penalised else wanted
+    provable = wanted * PROVABLE_SHARE if problem.penalised else wanted
     enough = below(provable)
     if in_two_levels:
         found = two_level_newton(problem, theta, gap, provable, give_up)
@@ -213,7 +219,7 @@ def _without_matrix(problem: Problem, theta: Array, wanted: float, solver: str, 
 
 def sample_rows(size: int) -> int:
     """Return how many rows a sample has at most, for `size` coefficients."""
-    return SECOND_SAMPLE * max(SAMPLE * size, LEAST_SAMPLE)
+    return SECOND_SAMPLE_RATIO * max(SAMPLE_ROWS_A_COEFFICIENT * size, LEAST_SAMPLE_ROWS)
 
 
 def diagonal_metric(problem: Problem) -> Metric:
@@ -232,8 +238,8 @@ def _matrix_work(problem: Problem) -> float:
 def _has_blocks(problem: Problem) -> bool:
     """Return whether each machine's own matrix, and those of contrasts, can be formed and paid for."""
     side, most = 1 + problem.features, 2 * problem.outputs - 1 if problem.loss.coupled else problem.outputs
-    rows = max(BLOCK_ROWS * side, LEAST_SAMPLE)
-    return most * side**2 <= BLOCK_NUMBERS and not problem.source.sparse and rows < problem.source.n_rows
+    rows = max(BLOCK_ROWS_A_COLUMN * side, LEAST_SAMPLE_ROWS)
+    return most * side**2 <= MOST_BLOCK_NUMBERS and not problem.source.sparse and rows < problem.source.n_rows
 
 
 def _has_two_levels(problem: Problem) -> bool:
@@ -268,7 +274,7 @@ def _in_metric(
 
     def done(_: Evaluation, estimate: float) -> bool:
         nonlocal second
-        second = share < 1 and estimate <= STEP_GAINS * near_enough
+        second = share < 1 and estimate <= SAMPLE_STEP_GAIN * near_enough
         return estimate <= near_enough
 
     near = lbfgs(lambda w: problem.evaluate(w, second), theta, lambda g: sample.solve(g) * share, done, 12, start)

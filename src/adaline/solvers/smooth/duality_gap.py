@@ -19,12 +19,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.solvers.smooth.problem import TYPICAL, Evaluation, Problem
+from adaline.solvers.smooth.problem import TYPICAL_ROWS, Evaluation, Problem
 from adaline.sums import Targets
 
-FURTHER = (2.0, 4.0, 8.0)  # multiples of a Newton step in the intercepts at which tangent planes are taken
-LEAST_STEP = 1e-5  # change of an intercept whose effect on the slopes exceeds rounding; 10x smaller: noisier planes
-FURTHEST = 2.0**12  # change of an intercept at which a tangent plane is taken, at most; 10x larger: exp may overflow
+# multiples of a Newton step in the intercepts at which tangent planes are taken; more of them take more passes
+FURTHER = (2.0, 4.0, 8.0)
+# change of an intercept whose effect on the slopes exceeds rounding; 10x smaller gives noisier planes
+LEAST_STEP = 1e-5
+# change of an intercept at which a tangent plane is taken; 10x larger, exp may overflow
+MOST_INTERCEPT_CHANGE = 2.0**12
 
 
 class LowerPlane(NamedTuple):
@@ -124,7 +127,7 @@ class Planes:
         lies below the loss at theta grows with the distance.
         """
         whole = self.problem
-        part = whole.on(whole.drawn(TYPICAL))
+        part = whole.on(whole.drawn(TYPICAL_ROWS))
         coupling = whole.coupling(theta) * whole.share(part.source)
         step = -np.linalg.pinv(coupling, rcond=1e-10, hermitian=True) @ plane.slope[:, 0]
         apart = max(float(np.abs(step).max()), LEAST_STEP) / 4
@@ -147,7 +150,7 @@ class Planes:
 
     def _tilt_one(self, theta: Array, k: int, sign: float, step: float, enough: float) -> None:
         """Add the tangent plane where intercept k is changed by sign x step, doubled until its slope is enough."""
-        while step <= FURTHEST:
+        while step <= MOST_INTERCEPT_CHANGE:
             there = theta.copy()
             there[k, 0] += sign * step
             evaluation = self.problem.evaluate(there)

@@ -3,9 +3,9 @@
     F*(theta) = -ln L(theta) - 1/2 ln det I(theta),   I = sum weight p (1 - p) (1, x)(1, x)'
     gradient  = sum weight (p - t - h (1/2 - p)) (1, x),   h the leverages
 
-Each iteration is a pass for the score, whose leverages need the factor of I, and a pass for likelihood and I where it
-leads to; steps are those of Fisher's scoring, I^-1 gradient, corrected by the pairs (step, change of gradient) so
-far (L-BFGS in the metric of I), as scoring alone gains a constant factor a step. They are halved until F* falls.
+Each iteration takes a pass for the score, whose leverages need the factor of I, and a pass for the likelihood and I at
+the new point. Steps are those of Fisher's scoring, I^-1 gradient, corrected by the previous pairs (step, change of
+gradient), which is L-BFGS in the metric of I: scoring alone converges linearly. Steps are halved until F* falls.
 
 D. Firth, Biometrika 80 (1993), 27-38; G. Heinze and M. Schemper, Statistics in Medicine 21 (2002), 2409-2419.
 """
@@ -22,12 +22,12 @@ from scipy import linalg
 
 from adaline.arrays import Array
 from adaline.solvers.smooth.lbfgs import Pairs, inner, inverse_product
-from adaline.solvers.smooth.newton import FLAT, SHORTEST, Curvature, DescentResult, factor_hessian
+from adaline.solvers.smooth.newton import FLAT_CHANGE, SHORTEST_STEP, Curvature, DescentResult, factor_hessian
 from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.sums import FirthScore, Prior
 
-MEMORY = 10  # pairs that correct the metric; doubled: twice their memory, slightly fewer passes
-FLOOR = 1e-30  # squared decrement, relative to the weight, that is rounding; 100x larger: estimates have a digit less
+PAIRS = 10  # pairs that correct the metric; doubling it takes twice their memory, and slightly fewer passes
+LEAST_DECREMENT = 1e-30  # squared decrement, relative to the weight, that is rounding; 100x larger loses a digit
 
 
 def firth(problem: Problem, theta: Array, tol: float, max_steps: int = 100, fixed: Sequence[int] = ()) -> DescentResult:
@@ -41,19 +41,20 @@ def firth(problem: Problem, theta: Array, tol: float, max_steps: int = 100, fixe
     here = evaluate_firth(problem, theta, fixed)
     assert here.curvature is not None
     basis = _determined(here.curvature)
-    pairs: Pairs = deque(maxlen=MEMORY)
+    pairs: Pairs = deque(maxlen=PAIRS)
     last, size = math.inf, _size(problem)
     for _ in range(max_steps):
         metric = _metric(here, fixed)
         decrement = metric.length(here.evaluation.gradient)
         here = here._replace(converged=decrement**2 <= tol)
-        if decrement**2 <= FLOOR * size or (decrement**2 <= min(tol, FLAT * size) and decrement >= last):
+        flat = decrement**2 <= min(tol, FLAT_CHANGE * size)
+        if decrement**2 <= LEAST_DECREMENT * size or (flat and decrement >= last):
             return here
         last = decrement
         step = -inverse_product(metric.solve, pairs, here.evaluation.gradient, rescale=False)
         found = _search(problem, here, step, basis, fixed)
         if found is None:
-            return here._replace(converged=decrement**2 <= max(tol, FLAT * size))
+            return here._replace(converged=decrement**2 <= max(tol, FLAT_CHANGE * size))
         step, change = found.theta - here.theta, found.evaluation.gradient - here.evaluation.gradient
         if (curvature := inner(step, change)) > 0:
             pairs.append((step, change, curvature))
@@ -101,13 +102,13 @@ def _search(
 ) -> DescentResult | None:
     """Return where the first of the whole step, its half, ... leads that lowers F*, up to rounding."""
     share = 1.0
-    while share > SHORTEST:
+    while share > SHORTEST_STEP:
         theta = here.theta + share * step
         evaluation = problem.evaluate(theta, second=True)
         if evaluation.hessian is not None:
             curvature = factor_hessian(evaluation.hessian)
             value = _penalised(problem, evaluation, curvature, basis)
-            if value <= here.evaluation.value + FLAT * _size(problem):
+            if value <= here.evaluation.value + FLAT_CHANGE * _size(problem):
                 return _with_score(problem, theta, evaluation, curvature, value, fixed)
         share /= 2
     return None

@@ -20,12 +20,12 @@ from adaline.errors import InvalidData
 from adaline.losses import Loss
 from adaline.results import Status
 from adaline.solvers.smooth.lbfgs import Evaluate, Metric, lbfgs, of_diagonal, step_along
-from adaline.solvers.smooth.newton import FLAT, DescentResult
+from adaline.solvers.smooth.newton import FLAT_CHANGE, DescentResult
 from adaline.solvers.smooth.problem import Evaluation
 from adaline.sources import Source
 from adaline.sums.machine import DifferentiableMachine, MachineObjective, MachinePoint
 
-DIVERGED = 1e6  # objective, relative to its scale, from which steps have diverged; 10x larger: it is reported later
+DIVERGED = 1e6  # objective, relative to its scale, from which steps have diverged; 10x larger reports it later
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def gradient_descent(
             slope = float((g * step).sum())
             new, part = step_along(evaluate, here.theta, here.evaluation, step, slope)
             if new is None:
-                solved = -slope <= FLAT * abs(here.evaluation.value) * share
+                solved = -slope <= FLAT_CHANGE * abs(here.evaluation.value) * share
                 return _ended(here, Status.SOLVED if solved else Status.NOT_CONVERGED)
             step, share = part * step, 2 * part * share
         else:

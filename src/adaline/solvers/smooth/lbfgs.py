@@ -19,12 +19,14 @@ from scipy import linalg
 
 from adaline.arrays import Array, host, namespace, on_torch, to_device_of
 from adaline.solvers import lapack
-from adaline.solvers.smooth.newton import FLAT, DescentResult, GiveUp, line_search, never
+from adaline.solvers.smooth.newton import FLAT_CHANGE, DescentResult, GiveUp, line_search, never
 from adaline.solvers.smooth.problem import Evaluation
 
-LOW = 0.5  # curvature of a contrast, relative to that of its machines, up to which it has a matrix of its own
+# curvature of a contrast, relative to its machines', up to which it has a matrix of its own; doubling it forms more
+# matrices
+LOW_CURVATURE = 0.5
 PAIRS, LEAST_PAIRS = 40, 8  # last steps that correct the metric, at most and at least; doubled: twice their memory
-PAIR_NUMBERS = 2**25  # numbers of all pairs; doubled: 256 MiB more, and fewer passes of very wide fits
+MOST_PAIR_NUMBERS = 2**25  # numbers of all pairs; doubling it takes 256 MiB more, and fewer passes of very wide fits
 
 Done = Callable[[Evaluation, float], bool]
 """Called with F and an estimate of twice the gap; True ends a solver as converged."""
@@ -54,7 +56,7 @@ def lbfgs(
     `evaluation` is F at theta, where it is known.
     """
     here = DescentResult(theta, evaluate(theta) if evaluation is None else evaluation)
-    pairs: Pairs = deque(maxlen=min(max(PAIR_NUMBERS // (2 * theta.size), LEAST_PAIRS), PAIRS))
+    pairs: Pairs = deque(maxlen=min(max(MOST_PAIR_NUMBERS // (2 * theta.size), LEAST_PAIRS), PAIRS))
     for _ in range(max_steps):
         g = here.evaluation.gradient
         direction = -inverse_product(metric, pairs, g)
@@ -71,7 +73,7 @@ def lbfgs(
         new, share = step_along(evaluate, here.theta, here.evaluation, direction, slope)
         if new is None:
             if not pairs:
-                return here._replace(converged=-slope <= FLAT * abs(here.evaluation.value))
+                return here._replace(converged=-slope <= FLAT_CHANGE * abs(here.evaluation.value))
             pairs.clear()
             continue
         s, y = share * direction, new.gradient - g
@@ -89,7 +91,7 @@ def step_along(
 
     At the rounding floor a point will do where F is no higher and its slope along the step is smaller.
     """
-    level = evaluation.value + FLAT * abs(evaluation.value)
+    level = evaluation.value + FLAT_CHANGE * abs(evaluation.value)
     return line_search(
         lambda s: evaluate(theta + s * step),
         *(evaluation.value, slope),
@@ -158,16 +160,16 @@ def _of_device_blocks(blocks: Any, contrasts: Array) -> Metric:
 def low_contrasts(coupling: Array) -> Array:
     """Return contrasts (A, K) of unit length along which machines, coupled by a matrix (K, K), curve much less.
 
-    Where two groups of classes are seldom taken for each other, but those of a group are, F hardly changes when all
-    machines of a group gain the same, and the machines' own matrices do not show it. Generalised eigenvectors
-    of the coupling and of its diagonal do, those with eigenvalues below LOW; that where all gain the same is left out.
+    If classes are often confused within two groups, but seldom between them, F hardly changes when all machines of a
+    group gain the same, and the machines' own matrices do not show it. The generalised eigenvectors of the coupling and
+    its diagonal with eigenvalues below LOW_CURVATURE do; the one along which all gain the same is left out.
     """
     own = coupling.diagonal()
     if not (own > 0).all():
         return np.zeros((0, len(own)))
     root = np.sqrt(own)
     values, vectors = np.linalg.eigh(coupling / root / root[:, None] + 2 * np.outer(root, root) / own.sum())
-    contrasts = (vectors[:, values < LOW] / root[:, None]).T
+    contrasts = (vectors[:, values < LOW_CURVATURE] / root[:, None]).T
     contrasts -= contrasts.mean(axis=1, keepdims=True)
     return np.asarray(contrasts / np.linalg.norm(contrasts, axis=1, keepdims=True))
 

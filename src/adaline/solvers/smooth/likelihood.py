@@ -22,7 +22,8 @@ from adaline.solvers.least_squares.dependence import Dependence, independent
 from adaline.solvers.smooth.newton import Curvature
 from adaline.solvers.smooth.problem import Problem
 
-LARGEST_SHAPE = 1e7  # of a negative binomial; beyond, counts are poisson
+# shape of a negative binomial beyond which counts are Poisson; 10x larger estimates shapes that rounding decides
+LARGEST_SHAPE = 1e7
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,8 @@ from adaline.sources import Source
 Errors = Callable[[Array], tuple[Array, Array]]
 """From weights (K, 1 + D) to the errors E of the machines (K,) and -dE/dtheta (K, 1 + D)."""
 
-CUT = 1e-12  # eigenvalues of the correlation matrix below this share of the largest count as zero
+# eigenvalue of the correlation matrix, relative to the largest, that counts as zero; 10x larger cuts more directions
+ZERO_EIGENVALUE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def bound_curvature(source: Source, intercept: bool, c: float) -> OutputCurvatur
     alive = length > 0
     length = np.where(alive, length, 1.0)
     values, vectors = np.linalg.eigh(second / np.outer(length, length))
-    kept = values > CUT * max(values[-1], 0.0)
+    kept = values > ZERO_EIGENVALUE * max(values[-1], 0.0)
     root = np.ldexp(
         (vectors[:, kept] / np.sqrt(c * values[kept])) / length[:, None] * alive[:, None], -exponent[:, None]
     )

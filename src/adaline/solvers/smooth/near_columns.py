@@ -23,14 +23,16 @@ from adaline.arrays import Array
 from adaline.basis.base import Basis
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares.dependence import Dependence
-from adaline.solvers.smooth.problem import TYPICAL, Problem, build_problem
+from adaline.solvers.smooth.problem import TYPICAL_ROWS, Problem, build_problem
 from adaline.sources.expanded import expanded
 from adaline.sums import Triangle
 from adaline.twofold import Twofold
 
-NEAR = 1e-2  # residual of a column on the others, relative to it, below which it is replaced; 10x larger: more reads
-ROUNDED = 1e-13  # the same, below which the column depends on them; 10x larger: columns that differ count as dependent
-MOST = 512  # columns up to which near dependence is checked; doubled: 8 times the work
+# residual of a column on the others, relative to it, below which it is replaced; 10x larger takes more reads
+NEAR_RESIDUAL = 1e-2
+# the same, below which the column depends on them; 10x larger counts columns that differ as dependent
+ZERO_RESIDUAL = 1e-13
+MOST_CHECKED_COLUMNS = 512  # columns up to which near dependence is checked; doubling it takes 8 times the work
 
 
 class Combinations(NamedTuple):
@@ -126,7 +128,7 @@ def turned(problem: Problem) -> TurnedProblem | None:
 
     It takes a read for the spread of the columns, beside the sample.
     """
-    taken = None if problem.source.sparse or problem.features > MOST else nearly_dependent(problem)
+    taken = None if problem.source.sparse or problem.features > MOST_CHECKED_COLUMNS else nearly_dependent(problem)
     if taken is None:
         return None
     rows = expanded(problem.source, Remainders(taken))
@@ -144,7 +146,7 @@ def turned(problem: Problem) -> TurnedProblem | None:
 def nearly_dependent(problem: Problem) -> Combinations | None:
     """Return the columns that nearly depend on those before them, by the triangle of a sample; None where none does."""
     d, first = problem.features, int(problem.intercept)
-    triangle = problem.drawn(TYPICAL).sum(Triangle, centred=problem.intercept)
+    triangle = problem.drawn(TYPICAL_ROWS).sum(Triangle, centred=problem.intercept)
     r = np.zeros((first + d, first + d))
     r[: len(triangle.r)] = triangle.r[: first + d, : first + d]
     unit, inner = np.ldexp(1.0, triangle.exponent[:d].astype(np.int64)), r[first:, first:]
@@ -159,10 +161,10 @@ def nearly_dependent(problem: Problem) -> Combinations | None:
             left, along = left - basis @ more, along + more
         weights = solve_triangular(upper, along) if len(alive) else along
         length = float(np.linalg.norm(left))
-        if not length > ROUNDED * (size[a] + np.abs(weights) @ size[alive]):
+        if not length > ZERO_RESIDUAL * (size[a] + np.abs(weights) @ size[alive]):
             continue
         share = length / float(np.linalg.norm(inner[:, a]))
-        if share < NEAR:
+        if share < NEAR_RESIDUAL:
             columns.append(a)
             least = min(least, share)
             taken.append(np.zeros(d))

@@ -2,9 +2,9 @@
 
     theta <- theta - s H^-1 gradient,   s = 1, or less where the whole step would not lower F enough
 
-Each iteration is one pass that returns value, gradient and second derivatives together. It ends when the gap that the
-decrement (gradient' H^-1 gradient)^(1/2) proves is below what was asked for, takes one more step, which squares what is
-left, and stops where steps no longer shrink: at the rounding floor.
+Each iteration is one pass that returns value, gradient and second derivatives together. When the gap that the decrement
+(gradient' H^-1 gradient)^(1/2) proves is below the tolerance, one more step squares the remaining error. Iterations
+also stop where steps no longer shrink, at the rounding floor.
 
 The factored H (`Curvature`), the line search and the bound on the gap serve the other solvers of this folder too.
 """
@@ -25,14 +25,19 @@ from adaline.solvers import lapack
 from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.sources.threads import one_blas_thread
 
-FLAT = 1e-13  # relative change of an objective that is rounding; 10x larger: line searches accept small increases
-FLOOR = 1e-20  # squared decrement, relative to F, that may be rounding; 100x larger: weights may have a digit less
-SLOW = 0.2  # ratio of squared decrements from which a whole step counts as slow; larger: separation is suspected later
-CUT = 1e-13  # eigenvalue of H at unit diagonal, relative to the largest, that counts as zero; 10x larger: cuts more
-NOISE = 1e-15  # rounding of eigenvalues, relative to the largest, times the size; 10x larger: fewer gaps are proven
-ROUNDING = 1e-14  # penalty along a direction, relative to the largest, that counts as none
-ARMIJO = 1e-4  # share of the decrease promised by the slope that a step must reach; larger: more steps are shortened
-SHORTEST = 1e-10  # share of a step at which a line search gives up; larger: it gives up sooner near the rounding floor
+# relative change of an objective that is rounding; 10x larger lets line searches accept small increases
+FLAT_CHANGE = 1e-13
+# squared decrement, relative to F, that may be rounding; 100x larger may lose a digit of the weights
+LEAST_DECREMENT = 1e-20
+SLOW_RATIO = 0.2  # ratio of squared decrements from which a whole step is slow; larger suspects separation later
+# eigenvalue of H at unit diagonal, relative to the largest, that counts as zero; 10x larger cuts more directions
+ZERO_EIGENVALUE = 1e-13
+# rounding of eigenvalues, relative to the largest, per coefficient; 10x larger proves fewer gaps
+EIGENVALUE_ROUNDING = 1e-15
+# penalty along a direction, relative to the largest, that counts as none; 10x larger leaves more unpenalised
+ZERO_PENALTY = 1e-14
+ARMIJO = 1e-4  # share of the decrease promised by the slope that a step must reach; larger shortens more steps
+SHORTEST_STEP = 1e-10  # share of a step at which a line search gives up; 10x larger gives up sooner near rounding
 
 
 class DescentResult(NamedTuple):
@@ -98,11 +103,11 @@ def newton(
         before, met = here.converged, is_met(problem, seen, decrement, wanted)
         gap = math.inf if curvature.falls_unseen(here.evaluation) else seen
         here = here._replace(curvature=curvature, gap=gap, converged=met)
-        floor = decrement**2 <= FLOOR * abs(value)
+        floor = decrement**2 <= LEAST_DECREMENT * abs(value)
         if (before or floor) and decrement >= 0.5 * last:
             return here._replace(converged=True)
         if decrement == 0:
-            level = problem.steepness(gradient) <= math.sqrt(FLAT) * problem.spread.weight
+            level = problem.steepness(gradient) <= math.sqrt(FLAT_CHANGE) * problem.spread.weight
             return here._replace(converged=level, gap=gap if level else math.inf)
         if (before and met and decrement**2 <= 1e-24 * max(abs(value), 1e-300)) or give_up(here):
             return here
@@ -112,11 +117,11 @@ def newton(
             step, slope = shorter, float(np.vdot(gradient, shorter))
         new, share = line_search(
             lambda s: problem.evaluate(here.theta + s * step, second=True),  # noqa: B023
-            *(value, slope, FLAT * abs(value)),
+            *(value, slope, FLAT_CHANGE * abs(value)),
         )
         if new is None:
-            return here._replace(converged=decrement**2 <= max(wanted, FLAT * abs(value)))
-        slow = here.slow + 1 if share == 1 and decrement > math.sqrt(SLOW) * last else 0
+            return here._replace(converged=decrement**2 <= max(wanted, FLAT_CHANGE * abs(value)))
+        slow = here.slow + 1 if share == 1 and decrement > math.sqrt(SLOW_RATIO) * last else 0
         here = here.moved(share * step, new, slow)
         last = decrement
     return here
@@ -143,7 +148,7 @@ def line_search(
     extra : what the objective has beside F, at a share of the step.
     """
     share = 1.0
-    while share > SHORTEST:
+    while share > SHORTEST_STEP:
         new = evaluate(share)
         reached = new.value + extra(share)
         if reached <= value + ARMIJO * share * slope + floor or also_enough(new):
@@ -186,7 +191,7 @@ def seen_gap(problem: Problem, curvature: Curvature, evaluation: Evaluation) -> 
     decrement, concordance = curvature.length(evaluation.gradient), problem.loss.concordance
     if math.isfinite(concordance):
         return gap_bound(decrement, row_length_bound(problem, curvature), concordance)
-    return decrement**2 if decrement**2 <= FLAT * abs(evaluation.value) else math.inf
+    return decrement**2 if decrement**2 <= FLAT_CHANGE * abs(evaluation.value) else math.inf
 
 
 def gap_bound(decrement: float, row_length: float, concordance: float) -> float:
@@ -249,7 +254,7 @@ class Curvature:
 
     def falls_unseen(self, evaluation: Evaluation) -> bool:
         """Return whether F falls along such directions, beyond rounding."""
-        return self.unseen(evaluation.gradient) > FLOOR * abs(evaluation.value)
+        return self.unseen(evaluation.gradient) > LEAST_DECREMENT * abs(evaluation.value)
 
 
 @one_blas_thread()
@@ -277,7 +282,7 @@ def factor_hessian(hessian: Array, ridges: Array | None = None) -> Curvature:
         inverse = lapack.dtrtri(lower, lower=1)[0]
         # the smallest eigenvalue, from the norm of the inverse; within a factor of the size
         small, large = 1.0 / float((inverse**2).sum()), float(np.abs(even).sum(axis=1).max(initial=1.0))
-        if small > CUT * large * 10:
+        if small > ZERO_EIGENVALUE * large * 10:
             root = np.zeros((m, len(kept)))
             root[kept] = inverse.T * unit[kept, None]
             return Curvature(root, small, large, dead)
@@ -291,9 +296,9 @@ def factor_hessian(hessian: Array, ridges: Array | None = None) -> Curvature:
     values, vectors = np.linalg.eigh(even)
     size = np.abs(values)
     largest = float(size.max(initial=1.0))
-    regular = size > CUT * largest * max(len(kept), 1)
+    regular = size > ZERO_EIGENVALUE * largest * max(len(kept), 1)
     if ridges is not None and ridges.any() and not regular.all():
-        least = NOISE * largest * len(kept)
+        least = EIGENVALUE_ROUNDING * largest * len(kept)
         size[~regular], vectors[:, ~regular] = _penalised_part(
             values[~regular] - least, vectors[:, ~regular], ridges[kept] * unit[kept] ** 2
         )
@@ -312,4 +317,4 @@ def _penalised_part(values: Array, vectors: Array, ridges: Array) -> tuple[Array
     penalty = vectors.T @ (ridges[:, None] * vectors)
     most = float(np.linalg.norm(penalty))
     size, turned = np.linalg.eigh(penalty + np.diag(np.maximum(values - most, 0.0)))
-    return np.where(size > ROUNDING * most, size, 0.0), vectors @ turned
+    return np.where(size > ZERO_PENALTY * most, size, 0.0), vectors @ turned

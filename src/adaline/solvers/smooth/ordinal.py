@@ -4,7 +4,7 @@
 
 theta is (1, T + D), the T = K - 1 thresholds first, in the view of the columns. F is infinite where thresholds are out
 of order, so that line searches keep them in it; within, it is convex. `to_machines` gives the T machines (T, 1 + D)
-that tell the classes above each threshold from those below: their slopes are the same.
+that separate the classes above each threshold from those below; their slopes are the same.
 
 With the logistic function F is a sum of logistic losses and of -W_k ln(1 - exp(-width)), W_k the weight of class k and
 width that between its thresholds. Third derivatives along a direction are at most |row| F'' for the first, and
@@ -30,8 +30,8 @@ from adaline.solvers.smooth.problem import Evaluation, Problem, build_problem
 from adaline.sources import Source
 from adaline.sums import CurvatureDiagonal, OrdinalObjective, OrdinalProduct, Point, Spread
 
-FAR = 64.0  # of an output, that one step may move it
-DAMPINGS = 10.0 ** np.arange(-12, 3)  # as shares of the curvature of all rows
+MOST_OUTPUT_CHANGE = 64.0  # change of an output that one step may make; doubling it lets first steps overshoot further
+DAMPINGS = 10.0 ** np.arange(-12, 3)  # dampings tried in turn, as shares of the curvature of all rows
 
 
 @dataclass(frozen=True)
@@ -113,10 +113,10 @@ class OrdinalProblem(Problem):
         return np.column_stack([theta[:, : self.thresholds] - out[:, :1], out[:, 1:]])
 
     def shortened(self, theta: Array, step: Array, evaluation: Evaluation) -> Array | None:
-        """Return a damped step where Newton's would move outputs by more than FAR, or half of what they are.
+        """Return a damped step if Newton's would move outputs by more than MOST_OUTPUT_CHANGE, or half of their size.
 
-        A light row whose end was pushed far into a tail has no curvature left there, but a slope: its step has no
-        bound. -(H + damping x metric)^-1 gradient has one, and leaves steps along other directions as they are.
+        A light row whose end was pushed far into a tail has a slope there but no curvature, so that its Newton step is
+        unbounded. -(H + damping x metric)^-1 gradient is bounded, and hardly changes steps along other directions.
         """
         furthest = np.abs(self.view.offset) + self.spread.largest * self.view.scale
 
@@ -124,7 +124,7 @@ class OrdinalProblem(Problem):
             ends, slopes = np.split(np.abs(v[0]), [self.thresholds])
             return float(ends.max() + slopes @ furthest)
 
-        most = max(FAR, 0.5 * reach(theta))
+        most = max(MOST_OUTPUT_CHANGE, 0.5 * reach(theta))
         if reach(step) <= most or evaluation.hessian is None:
             return None
         second = (self.spread.root * self.view.scale) ** 2 + self.view.offset**2

@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.solvers.smooth.lbfgs import inner, of_diagonal
-from adaline.solvers.smooth.newton import FLAT, DescentResult
+from adaline.solvers.smooth.newton import FLAT_CHANGE, DescentResult
 from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.solvers.smooth.truncated_newton import forcing_share, newton_step
 
-GAIN = 1e-4  # share of what the slope promises that a step must gain
-HALVINGS = 40
+ARMIJO = 1e-4  # share of the decrease promised by the slope that a step must reach; larger shortens more steps
+MOST_HALVINGS = 40  # halvings of a step before it is given up; more do not change an output beyond rounding
 
 
 def orthant_newton(
@@ -80,13 +80,13 @@ def _search(problem: Problem, l1: Array, here: DescentResult, steep: Array, step
     theta = here.theta
     value = here.evaluation.value + float((l1 * np.abs(theta)).sum())
     signs, share = np.where(theta != 0, np.sign(theta), -np.sign(steep)), 1.0
-    for _ in range(HALVINGS):
+    for _ in range(MOST_HALVINGS):
         aim = theta + share * step
         aim[(aim * signs < 0) & (l1 > 0)] = 0.0
         promised = inner(steep, aim - theta)
         new = problem.evaluate(aim)
         reached = new.value + float((l1 * np.abs(aim)).sum())
-        if promised < 0 and reached <= value + GAIN * promised + FLAT * abs(value):
+        if promised < 0 and reached <= value + ARMIJO * promised + FLAT_CHANGE * abs(value):
             return DescentResult(aim, new, history=[reached])
         share /= 2
     return None

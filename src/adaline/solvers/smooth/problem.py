@@ -27,8 +27,8 @@ from adaline.block import Block
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.losses import Loss, Squared
 from adaline.penalties import RidgePenalty
-from adaline.solvers.least_squares.dependence import SQUARED_PIVOT, Dependence, dependence
-from adaline.solvers.least_squares.factor import ROUNDED
+from adaline.solvers.least_squares.dependence import LEAST_SQUARED_PIVOT, Dependence, dependence
+from adaline.solvers.least_squares.factor import LEAST_SPREAD
 from adaline.sources import Source
 from adaline.sources.array import SparseSource
 from adaline.sources.held import CompactRows
@@ -38,10 +38,13 @@ from adaline.sums.objective import margins, row_weights
 from adaline.sums.sample import LEAST_SPARSE_COLUMNS
 from adaline.twofold import Twofold
 
-FEW = 32  # vectors
-UNSEEN = 1e-6  # share of null directions common to several machines that is rounding
+# vectors up to which a singular value decomposition is cheap; beyond, a Cholesky factor is tried first
+FEW_VECTORS = 32
+# singular value of common null directions, relative to the largest, that is rounding; 10x larger cuts more directions
+ZERO_SINGULAR_VALUE = 1e-6
 BLOCK_NUMBERS, LANES = 2.0**20, 8  # of a block of rows, and partial sums that its rows are added up in
-TYPICAL = 4096  # rows from which the curvature of all rows is estimated
+# rows by which the curvature of all rows is estimated; doubling it takes twice as long, for a closer estimate
+TYPICAL_ROWS = 4096
 
 
 class Evaluation(NamedTuple):
@@ -128,7 +131,7 @@ class Problem:
 
     def coupling(self, theta: Array) -> Array:
         """Return an estimate of the second derivatives (K, K) by the margins, added up over a sample of the rows."""
-        sample, point = self.drawn(TYPICAL), Point(self.loss, theta, self.view)
+        sample, point = self.drawn(TYPICAL_ROWS), Point(self.loss, theta, self.view)
         out = np.zeros((self.outputs, self.outputs))
         for block in sample.blocks():
             z = margins(block, point)
@@ -293,9 +296,9 @@ class Problem:
         basis = slopes.reshape(self.features, slopes.shape[1] * slopes.shape[2])
         if not _clearly_independent(basis):
             basis, size, _ = np.linalg.svd(basis, full_matrices=False)
-            basis = basis[:, size > UNSEEN * size.max(initial=0.0)]
+            basis = basis[:, size > ZERO_SINGULAR_VALUE * size.max(initial=0.0)]
         width = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-        return dependence(basis, width, self.spread.mean if self.intercept else None, SQUARED_PIVOT)
+        return dependence(basis, width, self.spread.mean if self.intercept else None, LEAST_SQUARED_PIVOT)
 
     def largest_curvature(self) -> Array:
         """Return a bound on the second derivative by each coefficient, (1 + D,); zero where the loss has none."""
@@ -360,10 +363,10 @@ def _clearly_independent(vectors: Array) -> bool:
     Of few, the singular value decomposition that would tell it exactly costs nothing.
     """
     d, count = vectors.shape
-    if not FEW < count <= d:
+    if not FEW_VECTORS < count <= d:
         return False
     gram = vectors.T @ vectors
-    gram[np.arange(count), np.arange(count)] -= UNSEEN * gram.diagonal().max()
+    gram[np.arange(count), np.arange(count)] -= ZERO_SINGULAR_VALUE * gram.diagonal().max()
     try:
         np.linalg.cholesky(gram)
     except np.linalg.LinAlgError:
@@ -389,7 +392,7 @@ def check_spread(spread: Spread, source: Source) -> Spread:
 
 def varying_columns(spread: Spread) -> NDArray[np.bool_]:
     """Return which columns (D,) vary by more than rounding: one of 0.1 + 0.2 and 0.3 does not."""
-    return np.asarray(spread.deviation > ROUNDED * np.abs(spread.mean))
+    return np.asarray(spread.deviation > LEAST_SPREAD * np.abs(spread.mean))
 
 
 def build_problem(

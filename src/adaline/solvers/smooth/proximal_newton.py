@@ -10,8 +10,9 @@ Each step is one pass for value and gradient. The matrix of the model is kept as
 changes little near the end. K coupled outputs have one matrix of all coefficients where memory allows it, and otherwise
 one each; these leave out the second derivatives between outputs, and twice their sum lies above the whole. Where no
 matrix fits into memory, the model has the diagonal of the largest possible curvature, times what the steps show to be
-needed. Sparse rows of which more coefficients move than a matrix could be formed of, or more are read where they cannot
-be narrowed to those that move, take truncated Newton steps instead (`orthant_newton`), if F is curved everywhere.
+needed. If more coefficients of sparse rows move than a matrix can have, or if such rows cannot be narrowed to the
+columns that move and have more, truncated Newton steps are taken instead (`orthant_newton`), provided that F is curved
+everywhere.
 """
 
 from __future__ import annotations
@@ -28,37 +29,49 @@ from adaline.arrays import Array
 from adaline.kernels import native
 from adaline.solvers import lapack
 from adaline.solvers.smooth.duality_gap import Planes
-from adaline.solvers.smooth.newton import FLAT, DescentResult, curvature_gap, factor_hessian, line_search
+from adaline.solvers.smooth.newton import FLAT_CHANGE, DescentResult, curvature_gap, factor_hessian, line_search
 from adaline.solvers.smooth.orthant_newton import least_subgradient, orthant_newton
 from adaline.solvers.smooth.problem import Evaluation, Problem
 
 Indices = NDArray[np.intp]
 
 # the working set
-WHOLE = 128  # columns up to which all are in the working set; doubled: steps cost up to 8 times as much
-JOINED = 512  # coefficients of a quadratic up to which unsettled ones are joined one by one; doubled: 8 times the time
-FIRST = 32  # columns that the working set gains at least; doubled: fewer passes over all columns, larger steps
-TIGHTER = 0.01  # factor on the steps' tolerance where the gap is not met yet; 10x larger: more rounds of fewer steps
+WHOLE_COLUMNS = 128  # columns up to which all are in the working set; doubling it takes steps up to 8 times as long
+# coefficients of a quadratic up to which unsettled ones join one by one; doubling it takes 8 times as long
+MOST_JOINED = 512
+# columns that the working set gains; doubling it takes fewer passes over all columns, and larger steps
+LEAST_JOINING = 32
+# factor on the steps' tolerance where the gap is not met yet; 10x larger takes more rounds of fewer steps
+TOL_TIGHTENING = 0.01
 NO_COLUMNS = np.zeros(0, np.intp)
 
 # steps
 TOGETHER = PROVEN = 3000  # coefficients whose matrix of second derivatives is formed, for steps and for a proof
-MOST = 2**26  # numbers in all matrices; doubled: 1 GiB, and more fits have matrices
-KEEP = 0.2  # share of the residual left by a step up to which its matrix is kept; doubled: fewer matrices, more steps
-PATIENCE = 6  # steps for which matrices of single outputs are kept at least; doubled: fewer of them, staler ones
-STRAIGHT = 1e-8  # curvature, relative to the largest possible, below which the loss is straight along a coefficient
+MOST_MATRIX_NUMBERS = 2**26  # numbers in all matrices; doubling it takes 1 GiB, for more fits
+# share of the residual left by a step up to which its matrix is kept; doubling it forms fewer, for more steps
+KEPT_RESIDUAL = 0.2
+# steps for which matrices of single outputs are kept; doubling it forms fewer of them, which are out of date
+LEAST_KEPT_STEPS = 6
+# curvature, relative to the largest possible, that counts as zero along a coefficient; 10x larger lifts more
+ZERO_CURVATURE = 1e-8
 
 # the minimum of a quadratic model
 NATIVE = hasattr(native, "descend")
-EXACT = 1e-4  # share of the residual to which it is solved; 10x larger: shorter inner loops, more steps
-SWEEPS, MORE_SWEEPS, FEW_ROUNDS, ROUNDS = 4, 30, 8, 200  # the second of up to WHOLE coefficients: as cheap as one solve
-LIFTS = 1e-11, 1e-9, 1e-7, 1e-5  # added to the unit diagonal of a matrix until it can be factored; larger: slower steps
-FIRM = 0.0, 1e-15, 1e-13, *LIFTS  # the same for the last steps, which are to end at the minimum
-FLOOR = 1e-14  # residual, relative to the first one, that cannot be lowered further; 10x larger: a digit less
+MODEL_TOL = 1e-4  # share of the residual to which it is solved; 10x larger takes shorter inner loops, and more steps
+SWEEPS = 4  # sweeps before the nonzero coefficients are solved for; doubling it delays solves
+MORE_SWEEPS = 30  # the same of up to WHOLE_COLUMNS coefficients, whose sweeps are as cheap as one solve
+FEW_ROUNDS = 8  # rounds of sweeps and a solve before unsettled coefficients join one by one; doubling it delays that
+MOST_ROUNDS = 200  # rounds in all; doubling it doubles the time before a model is left as it is
+# added in turn to the unit diagonal of a matrix until it can be factored; larger makes steps slower
+LIFTS = 1e-11, 1e-9, 1e-7, 1e-5
+LAST_LIFTS = 0.0, 1e-15, 1e-13, *LIFTS  # the same for the last steps, which are to end at the minimum
+LEAST_RESIDUAL = 1e-14  # residual, relative to the first, that cannot be lowered further; 10x larger loses a digit
 
 # the path
-NO_WEIGHT = 1e300  # penalty under which a coefficient is zero
-EXACT_PATH = 1e-14
+ZEROING_PENALTY = 1e300  # penalty under which a coefficient is zero
+# gap of the model without penalised columns, relative to its objective; 10x larger starts the path half a digit worse
+NULL_GAP = 1e-14
+# rounding of a derivative, relative to the sum of slopes; 10x larger lets columns without effect have no path
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 
@@ -91,7 +104,7 @@ def _has_no_matrix(penalised: Penalised, here: DescentResult) -> bool:
     if not problem.source.streamed:
         steep = least_subgradient(here.theta, here.evaluation.gradient, penalised.l1)
         many = int(((here.theta != 0) | (steep != 0)).any(axis=0).sum())
-    return problem.source.sparse and problem.outputs * many**2 > MOST
+    return problem.source.sparse and problem.outputs * many**2 > MOST_MATRIX_NUMBERS
 
 
 def _is_curved(problem: Problem) -> bool:
@@ -281,14 +294,14 @@ def solve_penalised(
         size = float(np.linalg.norm(least_subgradient(theta, evaluation.gradient, l1)))
         if iterate.stuck or not iterate.history or size > 0.5 * last:
             return here._replace(converged=math.isinf(gap) and iterate.promise <= wanted)
-        enough, last = TIGHTER * min(enough, iterate.promise), size
+        enough, last = TOL_TIGHTENING * min(enough, iterate.promise), size
     return here
 
 
 def _begin(penalised: Penalised, theta: Array, evaluation: Evaluation, start: Indices) -> Indices:
     """Return the columns to begin with."""
     problem = penalised.problem
-    if problem.features <= WHOLE:
+    if problem.features <= WHOLE_COLUMNS:
         return np.arange(problem.features)
     nonzero = (theta[:, 1:] != 0).any(axis=0) | (penalised.l1[1:] == 0)
     nonzero[start] = True
@@ -302,7 +315,7 @@ def _wider(penalised: Penalised, theta: Array, evaluation: Evaluation, columns: 
     problem = penalised.problem
     violation = np.abs(least_subgradient(theta, evaluation.gradient, penalised.l1)[:, 1:]).max(axis=0)
     violation[columns] = 0.0
-    room = max(FIRST, len(columns))
+    room = max(LEAST_JOINING, len(columns))
     worst = np.argsort(-violation)[: min(room, int((violation > 0).sum()))]
     wider = np.sort(np.concatenate([columns, worst]))
     return np.arange(problem.features) if len(wider) > problem.features // 2 and len(worst) else wider
@@ -320,8 +333,8 @@ def _without(problem: Problem, unit: Array, planes: Planes, constant: Array) -> 
     theta = np.zeros((problem.outputs, 1 + problem.features))
     theta[:, 0] = constant * problem.intercept
     evaluation = problem.evaluate(theta)
-    penalised = Penalised(problem, np.concatenate([[0.0], np.where(unit > 0, NO_WEIGHT, 0.0)]), planes)
-    return solve_penalised(penalised, theta, evaluation, EXACT_PATH * abs(evaluation.value), 100)
+    penalised = Penalised(problem, np.concatenate([[0.0], np.where(unit > 0, ZEROING_PENALTY, 0.0)]), planes)
+    return solve_penalised(penalised, theta, evaluation, NULL_GAP * abs(evaluation.value), 100)
 
 
 @dataclass(frozen=True)
@@ -349,7 +362,8 @@ class QuadraticModel:
             *(part.reshape(parts, -1) for part in (gradient, theta, np.broadcast_to(l1, theta.shape))),
             strict=True,
         )
-        found = [minimise_quadratic(h * boost if boost > 1 else h, g, w, cost.copy(), EXACT) for h, g, w, cost in each]
+        tol = MODEL_TOL
+        found = [minimise_quadratic(h * boost if boost > 1 else h, g, w, cost.copy(), tol) for h, g, w, cost in each]
         return np.concatenate(found).reshape(theta.shape)
 
 
@@ -399,7 +413,7 @@ def step_down(problem: Problem, l1: Array, iterate: Iterate, enough: float, max_
         if share < 1 and not iterate.model.whole:
             boost *= 2.0
         after = residual(iterate.theta, iterate.evaluation, l1, iterate.model)
-        if after > KEEP * before and age >= (1 if iterate.model.whole else PATIENCE):
+        if after > KEPT_RESIDUAL * before and age >= (1 if iterate.model.whole else LEAST_KEPT_STEPS):
             iterate.model = None
         if iterate.promise <= enough:
             break
@@ -408,7 +422,7 @@ def step_down(problem: Problem, l1: Array, iterate: Iterate, enough: float, max_
 
 def quadratic_model(problem: Problem, theta: Array, regular: bool) -> QuadraticModel | None:
     """Return the model at theta; None where it overflows."""
-    if problem.outputs * (1 + problem.features) ** 2 > MOST:
+    if problem.outputs * (1 + problem.features) ** 2 > MOST_MATRIX_NUMBERS:
         largest = np.broadcast_to(problem.largest_curvature(), theta.shape)
         return QuadraticModel(None, np.where(largest > 0, largest, np.inf))
     if problem.size <= TOGETHER or problem.outputs == 1:
@@ -420,7 +434,7 @@ def quadratic_model(problem: Problem, theta: Array, regular: bool) -> QuadraticM
         return None
     diagonal = np.concatenate([one.diagonal() for one in matrices]).reshape(theta.shape)
     largest = problem.largest_curvature()
-    lift = np.where(diagonal < STRAIGHT * largest, largest, 0.0)
+    lift = np.where(diagonal < ZERO_CURVATURE * largest, largest, 0.0)
     if lift.any():
         diagonal = diagonal + lift
         entries = np.arange(matrices.shape[1])
@@ -453,7 +467,7 @@ def _search(
         return iterate.theta + share * step
 
     return line_search(
-        lambda s: problem.evaluate(there(s)), value, slope, FLAT * abs(value), extra=lambda s: cost(there(s), l1)
+        lambda s: problem.evaluate(there(s)), value, slope, FLAT_CHANGE * abs(value), extra=lambda s: cost(there(s), l1)
     )
 
 
@@ -474,13 +488,13 @@ def minimise_quadratic(hessian: Array, gradient: Array, start: Array, l1: Array,
     def size() -> float:
         return float((least_subgradient(w, g, l1)[alive] ** 2 / diagonal[alive]).sum())
 
-    wanted = max(share, FLOOR) ** 2 * size()
-    last, sweeps = math.inf, SWEEPS if len(w) > WHOLE else MORE_SWEEPS
-    for i in range(ROUNDS):
+    wanted = max(share, LEAST_RESIDUAL) ** 2 * size()
+    last, sweeps = math.inf, SWEEPS if len(w) > WHOLE_COLUMNS else MORE_SWEEPS
+    for i in range(MOST_ROUNDS):
         coordinate_descent(hessian, g, w, l1, sweeps, wanted)
         if size() <= wanted:
             break
-        if i == FEW_ROUNDS and len(w) <= JOINED:  # weights leave and return: they are then joined one by one
+        if i == FEW_ROUNDS and len(w) <= MOST_JOINED:  # weights leave and return: they are then joined one by one
             solve_active(hessian, g, w, l1)
         else:
             solve_support(hessian, g, w, l1)
@@ -534,20 +548,21 @@ def solve_support(hessian: Array, g: Array, w: Array, l1: Array) -> None:
 def solve_active(hessian: Array, g: Array, w: Array, l1: Array) -> None:
     """Move, in place, to the minimum: solves over the nonzero weights, which others join one by one.
 
-    A step ends where the first weight becomes zero, which then leaves: what Lawson and Hanson (1974) do for weights of
-    zero or more, with signs (Osborne, Presnell, Turlach 2000). Where columns nearly depend on each other, sweeps over
-    coordinates take very long to find which are zero.
+    A step ends where the first weight becomes zero, which then leaves. This is the method of Lawson and Hanson (1974)
+    for weights of zero or more, with signs (Osborne, Presnell, Turlach 2000). If columns nearly depend on each other,
+    sweeps over coordinates take very long to find which weights are zero.
     """
     alive = hessian.diagonal() > 0
     size = np.sqrt(np.where(alive, hessian.diagonal(), 1.0))
     signs, barred = np.where(alive, np.sign(w), 0.0), ~alive
     free = alive & (l1 == 0)
-    rounding = FLOOR * (np.abs(g / size).max(initial=0.0) + np.abs(size * w).max(initial=0.0) + np.abs(l1 / size).max())
+    largest = np.abs(g / size).max(initial=0.0) + np.abs(size * w).max(initial=0.0) + np.abs(l1 / size).max()
+    rounding = LEAST_RESIDUAL * largest
     for _ in range(3 * len(w) + 10):
         whole = 0  # a second solve over the same weights refines the first
         while whole < 2 and len(support := np.flatnonzero(free | (signs != 0))):
             before, sign = w[support], signs[support]
-            step = -solve_definite(hessian[np.ix_(support, support)], g[support] + l1[support] * sign, FIRM)
+            step = -solve_definite(hessian[np.ix_(support, support)], g[support] + l1[support] * sign, LAST_LIFTS)
             crossing = np.flatnonzero((sign * (before + step) < 0) & ~free[support])
             reaches = before[crossing] / -step[crossing]
             share = float(reaches.min(initial=1.0))

@@ -38,13 +38,14 @@ from adaline.sources.threads import blas_threads_for
 from adaline.sums import Ball, CurvatureChange, TwofoldObjective, TwofoldPoint
 from adaline.twofold import Twofold
 
-MOST_STEPS = 12  # refinement steps at most; doubled: fits that do not converge take twice as long
+MOST_STEPS = 12  # refinement steps; doubling it takes twice as long for fits that do not converge
 EPS = 2.0**-53
-BELOW_LAST_BIT = 2.0**-57  # relative error at which refinement ends; 16x larger: it shows in the last bit
-PROVABLE = 0.5  # q up to which a minimum is proven; nearer to 1: proofs succeed more often, with bounds that are wider
-SLOW_PROGRESS = 0.5  # ratio of successive steps, or errors, at which refinement ends; larger: more steps for little
-CRUDE_ENOUGH = 1e-4  # theta from which the lengths of the rows sharpen the bound; 10x larger: one read less
-NEGLIGIBLE = 2.0**-75  # relative size below which the error of a coefficient does not keep refinement going
+BELOW_LAST_BIT = 2.0**-57  # relative error at which refinement stops; 16x larger shows in the last bit
+MOST_CONTRACTION = 0.5  # q up to which a minimum is proven; nearer to 1 proves more, with wider bounds
+# ratio of successive steps, or errors, at which refinement stops; larger takes more steps for little
+SLOW_PROGRESS = 0.5
+CRUDE_THETA = 1e-4  # theta from which the lengths of the rows sharpen the bound; 10x larger saves a read
+NEGLIGIBLE_SIZE = 2.0**-75  # relative size below which the error of a coefficient does not keep refinement going
 
 
 class FactoredMetric(NamedTuple):
@@ -137,20 +138,20 @@ def _step(
         hi, lo = Twofold(hi, lo) - Twofold(*twofold.sum_rows(hi, lo)) / float(len(hi))
     radius = 2 * length
     q = metric.tau + _change(problem, point, metric, radius)
-    if not q <= PROVABLE:
+    if not q <= MOST_CONTRACTION:
         return RefinementStep(hi, lo, length, math.inf)
     epsilon = q / (1 - q) * length + rounding + metric.tau * length
     spread = np.linalg.norm(metric.raw, axis=1).reshape(shape)
     left = spread * epsilon
     error = np.abs(lo) + left
     size = np.abs(hi) * np.concatenate([[1.0], problem.spread.root * problem.view.scale])
-    counted = size > NEGLIGIBLE * size.max()
+    counted = size > NEGLIGIBLE_SIZE * size.max()
     done = bool((left <= BELOW_LAST_BIT * np.abs(hi))[counted].all())
     cut = float(np.linalg.norm(metric.triangle @ _to_view(problem, lo).ravel()[active])) + epsilon
     gap = math.inf
     if problem.loss.convex:
         wide = q if length + cut <= radius else metric.tau + _change(problem, point, metric, length + cut)
-        gap = (1 + wide) / 2 * cut**2 * (1 + 1e-10) if wide <= PROVABLE else math.inf
+        gap = (1 + wide) / 2 * cut**2 * (1 + 1e-10) if wide <= MOST_CONTRACTION else math.inf
     value = sums.value + 0.5 * float((problem.ridge * point.hi[:, 1:] ** 2).sum())
     with np.errstate(over="ignore", under="ignore"):
         raw = hi * scale
@@ -212,7 +213,7 @@ def _metric(problem: Problem, sums: TwofoldObjective, active: NDArray[np.bool_])
         r = upper * unit
         inverse, info = lapack.dtrtri(upper)
         tau = EPS * (32 + 4 * size) * size * float(np.linalg.norm(inverse)) ** 2 if not info else math.inf
-    if not tau < PROVABLE:
+    if not tau < MOST_CONTRACTION:
         return None
     root = inverse / unit[:, None]
     view = np.zeros((len(active), size))
@@ -235,7 +236,7 @@ def _change(problem: Problem, point: TwofoldPoint, metric: FactoredMetric, radiu
     if math.isfinite(concordance):
         exponent = concordance * radius * problem.bound_rows(float(np.linalg.norm(metric.view)))
         crude = math.expm1(exponent) if exponent < 1 else math.inf
-        if crude <= CRUDE_ENOUGH or problem.outputs > 1:
+        if crude <= CRUDE_THETA or problem.outputs > 1:
             return crude
     found = problem.source.sum(CurvatureChange, Ball(point, metric.view, radius))
     share = min(found.total, found.share) if problem.loss.convex else found.total
@@ -287,7 +288,7 @@ def bounded(problem: Problem, found: DescentResult, mass: Array | None, furthest
     if not exponent < 1:
         return NOTHING_PROVEN
     q = summing * size / curvature.smallest + math.expm1(exponent)
-    if not q <= PROVABLE:
+    if not q <= MOST_CONTRACTION:
         return NOTHING_PROVEN
     spread = np.linalg.norm(curvature.root, axis=1)
     each = np.abs(curvature.root @ along) + np.minimum(

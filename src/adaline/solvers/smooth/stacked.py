@@ -3,12 +3,12 @@
     F_m(theta) = sum_i v_mi loss(theta_m (1, x_i), t_i) + 1/2 sum_j ridge_mj w_mj^2 + sum_j l1_mj |w_mj|
 
 Machine m gives row i the weight v_mi, which is zero for rows held out. The machines of all folds of a cross-validation,
-and of the folds within each of them, go down their paths of penalties side by side, each from its minimum under the
-penalty before. Of few rows a pass takes microseconds and a call as long, so that machines one by one take most of their
-time in calls.
+and of the folds within each of them, follow their paths of penalties side by side, each starting from its minimum under
+the previous penalty. With few rows a call takes as long as a pass, microseconds, so that single machines would spend
+most of their time in calls.
 
-Machines end where a step promises less than was asked for; what that leaves is about the square of it. There is no
-proof of a gap: for the model of all rows, callers ask for one.
+A machine stops when a step promises less than the tolerance; the remaining gap is about the square of that promise. It
+is not proven: callers prove the gap of the model of all rows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, host
 from adaline.losses import Loss, Softmax
-from adaline.solvers.smooth.newton import ARMIJO, FLAT, SHORTEST
+from adaline.solvers.smooth.newton import ARMIJO, FLAT_CHANGE, SHORTEST_STEP
 from adaline.solvers.smooth.orthant_newton import least_subgradient
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import NATIVE, coordinate_descent, minimise_quadratic
@@ -29,13 +29,16 @@ from adaline.sources import ArraySource
 from adaline.sources.threads import one_blas_thread
 from adaline.sums.objective import rows_in_view
 
-OUTER = 2**21  # numbers in the products x x' of all rows
-WORK = 2**29  # multiplications of the second derivatives of all machines, beyond which calls cost little beside them
-MATRICES = 2**23  # numbers in the second derivatives of all machines
-STEPS = 60  # at most, under one penalty
+MOST_PRODUCT_NUMBERS = 2**21  # numbers in the products x x' of all rows; doubling it takes 16 MiB more
+# multiplications of all second derivatives, beyond which calls are cheap beside them and nothing is gained
+MOST_WORK = 2**29
+MOST_MATRIX_NUMBERS = 2**23  # numbers in the second derivatives of all machines; doubling it takes 64 MiB more
+MOST_STEPS = 60  # steps under one penalty; doubling it matters only for paths that fail
 SWEEPS, FEWEST = 1000 if NATIVE else 30, 30  # over a quadratic model, a call each, before a solve for what is not zero
-SWEPT = 2**21  # products of them all, of many coefficients: then a solve costs less
-EXACT = 1e-3  # share of the residual to which a quadratic model is solved: its own error is larger until the last step
+MOST_SWEPT_PRODUCTS = 2**21  # products of all sweeps over a model of many coefficients, beyond which a solve costs less
+# share of the residual to which a quadratic model is solved; smaller takes more sweeps, for less than the model's
+# error
+MODEL_TOL = 1e-3
 
 
 class StackedRows(NamedTuple):
@@ -59,7 +62,8 @@ class StackedRows(NamedTuple):
         if type(source) is not ArraySource or not (isinstance(loss, Softmax) or problem.outputs == 1):
             return False
         n, square = source.n_rows, machines * problem.size**2
-        return n * (1 + problem.features) ** 2 <= OUTER and square <= MATRICES and n * square <= WORK
+        few = n * (1 + problem.features) ** 2 <= MOST_PRODUCT_NUMBERS
+        return few and square <= MOST_MATRIX_NUMBERS and n * square <= MOST_WORK
 
     @classmethod
     def of(cls, problem: Problem, machines: int) -> StackedRows | None:
@@ -178,11 +182,11 @@ class StackedMachines:
         Return which have got there, (M,), or as far as rounding allows.
         """
         done, left = np.ones(len(self.theta), dtype=bool), np.arange(len(self.theta))
-        for _ in range(STEPS):
+        for _ in range(MOST_STEPS):
             step, promise = self._newton_steps(left, ridges, l1)
             moved = self._search(left, step, promise, ridges, l1)
             level = np.abs(self._values(left, self.theta[left], self.value[left], ridges, l1))
-            done[left] = moved | (promise <= np.maximum(wanted[left], 10 * FLAT * level))
+            done[left] = moved | (promise <= np.maximum(wanted[left], 10 * FLAT_CHANGE * level))
             left = left[moved & (promise > wanted[left])]
             if not len(left):
                 return done
@@ -230,13 +234,13 @@ class StackedMachines:
             machines, theta = which[left], start[left] + share[:, None, None] * step[left]
             value = self._take(machines, theta)
             reached = self._values(machines, theta, value, ridges, l1) - before[left]
-            good = reached <= FLAT * np.abs(before[left]) - ARMIJO * share * promise[left]
+            good = reached <= FLAT_CHANGE * np.abs(before[left]) - ARMIJO * share * promise[left]
             moved[left[good]] = True
             left, share, excess = left[~good], share[~good], reached[~good] + (share * promise[left])[~good]
             with np.errstate(divide="ignore", invalid="ignore"):
                 best = np.where((excess > 0) & (excess < math.inf), share**2 * promise[left] / (2 * excess), 0.0)
             shares[left] = np.clip(best, 0.1 * share, 0.5 * share)
-            left = left[shares[left] > SHORTEST]
+            left = left[shares[left] > SHORTEST_STEP]
         back = np.flatnonzero(~moved)
         if len(back):
             self._take(which[back], start[back])
@@ -295,10 +299,10 @@ def _lowest(matrices: Array, gradient: Array, start: Array, cost: Array) -> Arra
     def left() -> Array:
         return np.asarray((least_subgradient(w, g, cost) ** 2 / size).sum(axis=1))
 
-    enough = EXACT**2 * left()
-    sweeps = min(SWEEPS, max(FEWEST, SWEPT // w.shape[1] ** 2))
+    enough = MODEL_TOL**2 * left()
+    sweeps = min(SWEEPS, max(FEWEST, MOST_SWEPT_PRODUCTS // w.shape[1] ** 2))
     for one in zip(matrices, g, w, cost, [sweeps] * len(w), enough.tolist(), strict=True):
         coordinate_descent(*one)
     for m in np.flatnonzero(left() > enough).tolist():
-        w[m] = minimise_quadratic(matrices[m], g[m], w[m], cost[m], EXACT)
+        w[m] = minimise_quadratic(matrices[m], g[m], w[m], cost[m], MODEL_TOL)
     return w

@@ -14,9 +14,10 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.solvers.smooth.lbfgs import Done, Metric, inner, step_along
-from adaline.solvers.smooth.newton import FLAT, DescentResult, GiveUp, never
+from adaline.solvers.smooth.newton import FLAT_CHANGE, DescentResult, GiveUp, never
 from adaline.solvers.smooth.problem import Problem
 
+# products with H per step; doubling it takes longer steps, and fewer of them where H is ill-conditioned
 MOST_PRODUCTS = 200
 
 
@@ -44,7 +45,7 @@ def truncated_newton(
             return here._replace(converged=True)
         new, share = step_along(problem.evaluate, here.theta, here.evaluation, step, slope)
         if new is None:
-            return here._replace(converged=-slope <= FLAT * abs(here.evaluation.value))
+            return here._replace(converged=-slope <= FLAT_CHANGE * abs(here.evaluation.value))
         here = here.moved(share * step, new)
     return here
 

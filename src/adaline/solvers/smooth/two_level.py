@@ -1,16 +1,16 @@
 """Truncated Newton on wide sparse rows, in a metric of two levels.
 
-Ids and words give a column to each level, and most columns have entries in few rows: there the matrix of second
-derivatives H is nearly its diagonal. What takes conjugate gradients many products are a few directions, those of
-columns that most rows have, and sums of many rare columns, which together are nearly a constant. The metric is
+Ids and words have a column for each level, and most columns have entries in few rows: there the matrix of second
+derivatives H is nearly diagonal. Conjugate gradients need many products because of a few directions: columns that most
+rows have, and sums of many rare columns, which together are nearly constant. The metric is
 
     M g = diag(H)^-1 g over the rare columns + B (B'HB)^-1 B'g
 
-B has the intercept, the columns of most curvature, and for each of some ranges of the others the combination that makes
-up for a change of the intercept: v_j = H_j0 / H_jj (Nicolaides 1987). B'HB is summed over a sample of the rows.
+B has the intercept, the columns of largest curvature, and, for each of several ranges of the others, the combination
+that compensates a change of the intercept: v_j = H_j0 / H_jj (Nicolaides 1987). B'HB is summed over a sample of rows.
 
-Strong convexity proves the gap, for which a slope g_j counts as g_j^2 / (2 ridge_j), though F bends far more along a
-column that most rows have. Steps in the space of B alone, one pass each, make those slopes small.
+Strong convexity proves the gap. It counts a slope g_j as g_j^2 / (2 ridge_j), although the curvature of F along a
+column that most rows have is far larger. Steps in the space of B alone, one pass each, make those slopes small.
 
 References
 ----------
@@ -32,7 +32,7 @@ from adaline.arrays import Array, weighted
 from adaline.block import Block
 from adaline.solvers import lapack
 from adaline.solvers.smooth.lbfgs import inner, step_along
-from adaline.solvers.smooth.newton import FLAT, DescentResult, GiveUp, never
+from adaline.solvers.smooth.newton import FLAT_CHANGE, DescentResult, GiveUp, never
 from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.solvers.smooth.truncated_newton import newton_step
 from adaline.sources.held import CompactRows
@@ -41,8 +41,10 @@ from adaline.sums.objective import margins, row_weights, second_moments
 
 HEAD, RANGES = 512, 128  # columns of most curvature that B has, and combinations of the others
 SAMPLE, LEAST_SAMPLE = 64, 4096  # rows that B'HB is summed over, for each of its columns, and at least
-SHARE = 0.15  # of the gradient that the conjugate gradients of a step leave
-LIFT = 1e-12  # share of a diagonal that is added to it, so that rounding leaves a matrix definite
+# share of the gradient that the conjugate gradients of a step leave; 10x smaller takes more products per step
+STEP_RESIDUAL = 0.15
+# share of a diagonal added to it, so that rounding leaves a matrix definite; larger makes steps shorter
+DIAGONAL_LIFT = 1e-12
 STEPS, HEAD_STEPS = 100, 4  # Newton steps, and steps in the space of B after each of them, at most
 
 Gap = Callable[[Evaluation], float]
@@ -106,7 +108,7 @@ class CoarseSpace:
         if not problem.intercept:
             matrix[0, :] = matrix[:, 0] = 0.0
         whole = matrix.diagonal()
-        matrix[np.arange(1 + self.size), np.arange(1 + self.size)] += np.where(whole > 0, LIFT * whole, 1.0)
+        matrix[np.arange(1 + self.size), np.arange(1 + self.size)] += np.where(whole > 0, DIAGONAL_LIFT * whole, 1.0)
         factor = lapack.cholesky(matrix), False
         return TwoLevelMetric(np.where(self.head, 0.0, 1.0 / own), self.group, share, factor)
 
@@ -157,13 +159,13 @@ def two_level_newton(problem: Problem, theta: Array, gap: Gap, enough: float, gi
             return here._replace(converged=met)
         times, diagonal = problem.second_derivatives(here.theta)
         metric = space.metric(problem, here.theta, diagonal)
-        step, left = newton_step(times, here.evaluation.gradient, metric, SHARE)
+        step, left = newton_step(times, here.evaluation.gradient, metric, STEP_RESIDUAL)
         del times  # it has a number for each row
         step -= metric.coarse(left)
         slope = inner(here.evaluation.gradient, step)
         new, share = step_along(problem.evaluate, here.theta, here.evaluation, step, slope)
         if new is None:
-            return here._replace(converged=-slope <= FLAT * abs(here.evaluation.value))
+            return here._replace(converged=-slope <= FLAT_CHANGE * abs(here.evaluation.value))
         here = _levelled(problem, here.moved(share * step, new), space.head, metric, gap, enough)
     return here
 
@@ -179,7 +181,8 @@ def _levelled(
             return here
         step = -metric.coarse(g)
         new = problem.evaluate(here.theta + step)
-        if new.value > here.evaluation.value + FLAT * abs(here.evaluation.value) or gap(new) > gap(here.evaluation):
+        highest = here.evaluation.value + FLAT_CHANGE * abs(here.evaluation.value)
+        if new.value > highest or gap(new) > gap(here.evaluation):
             return here
         here = here.moved(step, new)
     return here

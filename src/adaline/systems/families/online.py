@@ -40,7 +40,7 @@ from adaline.scans import CoordinateRule, Scan
 from adaline.scans.schedules import SCHEDULE
 from adaline.scans.tally import LOSS, RUNNING, STATUS, STEPS
 from adaline.solvers.epochs.sweep import EpochOptions
-from adaline.solvers.least_squares.factor import ROUNDED
+from adaline.solvers.least_squares.factor import LEAST_SPREAD
 from adaline.solvers.smooth.problem import check_spread, column_spread, varying_columns
 from adaline.sources import Source
 from adaline.sources.expanded import phi
@@ -583,7 +583,7 @@ def _learn_standard(source: Source, centred: bool) -> Standard:
     mean = spread.mean if centred else np.zeros_like(spread.mean)
     size = spread.deviation if centred else spread.root
     rest = np.where(spread.largest > 0, spread.largest, 1.0)
-    return Standard(mean, np.where(size > ROUNDED * np.abs(mean), size, rest))
+    return Standard(mean, np.where(size > LEAST_SPREAD * np.abs(mean), size, rest))
 
 
 def _spread_of_constants(source: Source) -> Spread | None:
