@@ -38,8 +38,11 @@ class Form(ABC):
     def holds(self, value: FieldValue, sizes: Sizes) -> bool:
         """Whether a value, of the type, satisfies the condition; sizes that were not known are known then."""
 
+    def __repr__(self) -> str:
+        return str(self)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Range(Form):
     """A condition on a single value, with its name."""
 
@@ -72,7 +75,7 @@ class Word(Form):
         return f"one of {', '.join(self.words)}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Size(Form):
     """A whole number that is a size of arrays."""
 
@@ -85,7 +88,7 @@ class Size(Form):
         return f"the number {self.name}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Length(Form):
     """A sequence with as many items as a size says."""
 
@@ -199,7 +202,7 @@ class LabelsOf(Axes):
 
 
 class NotKept(Form):
-    """A part of a state that model files leave out; it is None in a model that was loaded."""
+    """A part of a state that model files leave out: it has its default, or else None, in a model that was loaded."""
 
     def holds(self, value: FieldValue, sizes: Sizes) -> bool:
         return value is None

@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from adaline.attributes import own_attributes
 from adaline.basis import Basis, Fourier, Polynomial
 from adaline.results import Certificate
-from adaline.state import attributes_of
-from adaline.storage.tree import FIELDS
+from adaline.state import FittedState
+from adaline.storage.fields import CLASSES, fields_of
 from adaline.systems import (
     AdaptiveFilter,
     GeneralizedLinear,
@@ -137,8 +138,8 @@ def assert_equal(a: Any, b: Any, where: str = "model", timed: bool = True, laid:
         assert repr(a) == repr(b), where
     elif isinstance(a, Certificate) and not timed:
         assert repr(dataclasses.replace(a, seconds=0.0)) == repr(dataclasses.replace(b, seconds=0.0)), where
-    elif type(a) in FIELDS:
-        for name in FIELDS[type(a)]:
+    elif type(a) in CLASSES.values() or isinstance(a, FittedState):
+        for name in fields_of(type(a)):
             assert_equal(getattr(a, name), getattr(b, name), f"{where}.{name}", timed, laid)
     elif isinstance(a, dict):
         assert list(a) == list(b), where
@@ -149,7 +150,7 @@ def assert_equal(a: Any, b: Any, where: str = "model", timed: bool = True, laid:
         for i, (one, other) in enumerate(zip(a, b, strict=True)):
             assert_equal(one, other, f"{where}.{i}", timed, laid)
     elif type(a) in TYPES or isinstance(a, Basis):
-        assert_equal(*(dict(sorted(attributes_of(one).items())) for one in (a, b)), where, timed, laid)
+        assert_equal(*(dict(sorted(own_attributes(one).items())) for one in (a, b)), where, timed, laid)
     else:
         assert a == b, where
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from adaline.errors import AdalineError, ModelFileError
 from adaline.storage import container, load, read_header, save
-from adaline.storage.tree import CLASSES
+from adaline.storage.fields import CLASSES
 from adaline.systems import LinearSystem
 from tests.cases import CASES, Given
 from tests.fuzz.targets import Random, is_sound, one_of
@@ -38,14 +38,14 @@ VALUES: list[Any] = [
     *({"float": "nan"}, {"float": "inf"}, {"float": "1e5"}, {"tuple": []}, {"tuple": [1, 2]}, {"dict": []}),
     *({"dict": 3}, {"dict": [[[1], 2]]}, {"scalar": ["float64", 2.0]}, {"scalar": ["float64", "x"]}),
     *({"scalar": ["object", 1]}, {"same": 0}, {"same": 10**6}, {"Status": "DIVERGED"}, {"Status": "DROP"}),
-    *({"tensor": "coef_"}, {"tensor": "nothing"}, {"tensor": {"name": "coef_", "axes": [2, 2], "gaps": False}}),
+    *({"tensor": "coef"}, {"tensor": "nothing"}, {"tensor": {"name": "coef", "axes": [2, 2], "gaps": False}}),
     {"array": {"dtype": "float64", "shape": [2], "values": [1.0, 2.0]}},
     {"array": {"dtype": "float64", "shape": [2], "values": [1.0, "a"]}},
     {"array": {"dtype": "object", "shape": [1], "values": [None]}},
     {"array": {"dtype": "object", "shape": [10**9, 10**9], "values": []}},
     {"array": {"dtype": "datetime64[evil]", "shape": [1], "values": [1]}},
     {"array": {"dtype": "<U1000000", "shape": [1], "values": ["a"]}},
-    {"Moments": {"shape": {"Shape": {"features": 2, "targets": 1}}, "buffer": {"tensor": "coef_"}}},
+    {"Moments": {"shape": {"Shape": {"features": 2, "targets": 1}}, "buffer": {"tensor": "coef"}}},
     *({"Moments": {}}, {"ClassMoments": {"parts": []}}, {"os.system": "true"}, {"__reduce__": ["os.system", ["true"]]}),
 ]
 """What a node is replaced by."""

@@ -19,7 +19,7 @@ from adaline.coding.numerals import Notation
 from adaline.errors import InvalidData, ModelFileError
 from adaline.scans.tally import MISTAKES, SIZE, STATUS, STEPS, UPDATES, WEIGHT
 from adaline.storage import container, load, save
-from adaline.storage.schema import LARGEST_EXPONENT, REQUIRED, SOLVED, STATE
+from adaline.storage.checks import LARGEST_EXPONENT
 from adaline.storage.tree import DEEPEST, encode
 from adaline.systems import LMS, GeneralizedLinear, LinearRegression
 from tests.storage.cases import assert_equal
@@ -63,11 +63,11 @@ def test_a_part_of_another_system_works_or_is_refused(name: str, tmp_path: Path)
 @pytest.mark.parametrize(
     ("host", "donor", "part"),
     [
-        *(("Pocket()", "Perceptron()", "_result"), ("Pocket()", "LMS()", "_result"), ("LMS()", "Adaline()", "_scan")),
-        *(("Perceptron()", "Pocket()", "_result"), ("Ridge()", "RobustRegression()", "_fits")),
-        *(("Ridge()", "LeastSquaresClassifier()", "_sums"), ("LogisticRegression()", "GeneralizedLinear()", "_fits")),
-        *(("GeneralizedLinear()", "LogisticRegression()", "_fits"), ("Ridge()", "LMS()", "state")),
-        *(("LogisticRegression()", "OrdinalRegression()", "_fits"), ("LogisticRegression()", "Ridge()", "_fits")),
+        *(("Pocket()", "Perceptron()", "result"), ("Pocket()", "LMS()", "result"), ("LMS()", "Adaline()", "scan")),
+        *(("Perceptron()", "Pocket()", "result"), ("Ridge()", "RobustRegression()", "fits")),
+        *(("Ridge()", "LeastSquaresClassifier()", "sums"), ("LogisticRegression()", "GeneralizedLinear()", "fits")),
+        *(("GeneralizedLinear()", "LogisticRegression()", "fits"), ("Ridge()", "LMS()", "state")),
+        *(("LogisticRegression()", "OrdinalRegression()", "fits"), ("LogisticRegression()", "Ridge()", "fits")),
     ],
 )
 def test_parts_of_other_families_are_refused(host: str, donor: str, part: str, tmp_path: Path) -> None:
@@ -77,31 +77,31 @@ def test_parts_of_other_families_are_refused(host: str, donor: str, part: str, t
 
 
 ROWS_AT, WEIGHT_AT, MODE_AT, EXPONENT_AT, NOISE_AT = 0, 1, 2, 14, 19  # in a buffer of moments of five columns
-SUMS, SCALES = "_sums.buffer", "_fits.0.factor.scaling.exponent"
-CODING, COLUMN = "coding_/Coding", "coding_/Coding/columns/tuple/1/Column"
-TAPS = "_recording/Recording/taps"
+SUMS, SCALES = "sums.buffer", "fits.0.factor.scaling.exponent"
+CODING, COLUMN = "columns/InputColumns/coding/Coding", "columns/InputColumns/coding/Coding/columns/tuple/1/Column"
+TAPS = "recording/Recording/taps"
 MISFITS: list[tuple[str, dict[str, Any], str]] = [
-    ("Ridge()", {"coef_": np.ones(3)}, "coef_ of Ridge"),
-    ("Ridge()", {"coef_": np.ones((1, 1, 4))}, "coef_ of Ridge"),
-    ("Ridge()", {"coef_": at(1, np.nan)}, "coef_ of Ridge"),
-    ("Ridge()", {"coef_": np.float32}, "coef_ of Ridge"),
-    ("Ridge()", {"intercept_": {"float": "nan"}}, "intercept_ of Ridge"),
-    ("Ridge()", {"rank_": -1}, "rank_ of Ridge is not count"),
-    ("Ridge()", {"rank_": 2**63}, "rank_ of Ridge is not count"),
-    ("Ridge()", {"n_features_in_": 5}, "columns: 4 and 5"),
-    ("Ridge()", {"estimable_": np.ones(4)}, "estimable_ of Ridge"),
-    ("Ridge()", {"_flat": 1}, "_flat of Ridge is not bool"),
-    ("Ridge()", {"_fits.0.solution.theta": np.ones((1, 4))}, "_fits of Ridge|theta of Solution|of ColumnScaling"),
-    ("Ridge()", {"_fits.0.factor.length": at(0, 0.0)}, "length of CholeskyFactor is not positive"),
+    ("Ridge()", {"coef": np.ones(3)}, "coef of Ridge"),
+    ("Ridge()", {"coef": np.ones((1, 1, 4))}, "coef of Ridge"),
+    ("Ridge()", {"coef": at(1, np.nan)}, "coef of Ridge"),
+    ("Ridge()", {"coef": np.float32}, "coef of Ridge"),
+    ("Ridge()", {"intercept": {"float": "nan"}}, "intercept of Ridge"),
+    ("Ridge()", {"rank": -1}, "rank of Ridge is not a whole number of zero or more"),
+    ("Ridge()", {"rank": 2**63}, "rank of Ridge is not a whole number of zero or more"),
+    ("Ridge()", {"columns/InputColumns/count": 5}, "theta of Solution"),
+    ("Ridge()", {"estimable": np.ones(4)}, "estimable of Ridge"),
+    ("Ridge()", {"flat": 1}, "flat of Ridge is not bool"),
+    ("Ridge()", {"fits.0.solution.theta": np.ones((1, 4))}, "fits of Ridge|theta of Solution|of ColumnScaling"),
+    ("Ridge()", {"fits.0.factor.length": at(0, 0.0)}, "length of CholeskyFactor is not positive float64"),
     (
         "Ridge()",
-        {f"_fits.0.factor.scaling.{name}": np.zeros(7) for name in ("exponent", "mean_hi", "mean_lo")},
+        {f"fits.0.factor.scaling.{name}": np.zeros(7) for name in ("exponent", "mean_hi", "mean_lo")},
         "scaled columns of a fit",
     ),
-    ("Ridge()", {"_fits.0.factor.r": at(0, 0.0)}, "a factor that is not singular"),
-    ("Ridge()", {"_fits.0.factor.alive": at(0, False)}, "a rank of at most the columns that vary"),
-    ("Ridge()", {"_fits/tuple/0/Fit/factor/CholeskyFactor/rank": 5}, "a rank of at most the columns that vary"),
-    ("Ridge()", {"_fits/tuple/0/Fit/rows": -1}, "rows of Fit is not count"),
+    ("Ridge()", {"fits.0.factor.r": at(0, 0.0)}, "a factor that is not singular"),
+    ("Ridge()", {"fits.0.factor.alive": at(0, False)}, "a rank of at most the columns that vary"),
+    ("Ridge()", {"fits/tuple/0/Fit/factor/CholeskyFactor/rank": 5}, "a rank of at most the columns that vary"),
+    ("Ridge()", {"fits/tuple/0/Fit/rows": -1}, "rows of Fit is not a whole number of zero or more"),
     ("Ridge()", {SUMS: lambda a: a[:-1]}, "moments of that size"),
     ("Ridge()", {SUMS: at(ROWS_AT, 0.5)}, "rows, weight and mode"),
     ("Ridge()", {SUMS: at(ROWS_AT, -1.0)}, "rows, weight and mode"),
@@ -110,54 +110,54 @@ MISFITS: list[tuple[str, dict[str, Any], str]] = [
     ("Ridge()", {SUMS: at(MODE_AT, 2.0)}, "rows, weight and mode"),
     ("Ridge()", {SUMS: at(NOISE_AT, -1e-300)}, "noise of zero or more"),
     *(
-        ("Ridge()", {SUMS: at(EXPONENT_AT, value)}, "exponents|buffer of Moments is not number")
+        ("Ridge()", {SUMS: at(EXPONENT_AT, value)}, "exponents|buffer of Moments is not finite")
         for value in (np.nan, np.inf, 1e300, -1e300, 2.0**31, LARGEST_EXPONENT + 1, -LARGEST_EXPONENT - 1, 0.5)
     ),
     ("Ridge()", {SCALES: at(1, LARGEST_EXPONENT + 1)}, "exponents that are whole numbers in range"),
     ("Ridge()", {SCALES: lambda a: a[:-2]}, "mean_hi|mean_lo|exponent|scal"),
-    ("LMS()", {"_typical": np.ones(2)}, "theta of AdaptiveRule|_typical of LMS"),
-    ("LMS()", {"_flat": False, "coding_": 1}, "coding_ of LMS"),
-    ("Perceptron()", {"_scan.good": np.ones((1, 6))}, "good of PerceptronRule"),
-    ("Perceptron()", {"_scan.theta": np.ones((2, 5)), "_scan.good": np.ones((2, 5))}, "outputs|output for each class"),
-    ("Perceptron()", {"_scan.lag": np.zeros((1, 5))}, "lag of a scan"),
-    ("Perceptron()", {"_scan.root": np.zeros((1, 5, 8))}, "root of a scan"),
-    ("Perceptron()", {"_scan.numbers": at(STATUS, 7.0)}, "tallies of a scan"),
-    ("Perceptron()", {"_scan.numbers": at(STEPS, 2.0**53)}, "tallies of a scan"),
-    ("Perceptron()", {"_scan.numbers": at(STEPS, -1.0)}, "tallies of a scan"),
-    *(("Perceptron()", {"_scan.numbers": at(place, np.inf)}, "tallies") for place in (WEIGHT, MISTAKES, UPDATES)),
-    ("Perceptron()", {"_scan.numbers": np.full(SIZE, np.inf)}, "tallies of a scan"),
-    ("Perceptron()", {"_targets.a": at(0, 5.0)}, "targets of the classes"),
-    ("Perceptron()", {"classes_/array/values": ["b", "a", "c"]}, "classes that are sorted"),
-    ("Perceptron()", {"classes_/array/values": ["a", "a", "c"]}, "classes that are sorted"),
-    ("KeslerPerceptron()", {"_scan.numbers": at(UPDATES, np.inf)}, "tallies of a scan"),
-    ("Pocket()", {"_result/OnlineResult/pocket": None}, "a pocket"),
-    ("GaussianClassifier()", {"priors_": np.ones(4)}, "priors_ of Gaussian"),
-    ("GaussianClassifier()", {"priors_": np.ones(3)}, "priors of the classes"),
-    ("GaussianClassifier()", {"priors_": np.array([1.5, -1.0, 0.5])}, "priors of the classes"),
-    ("GaussianClassifier()", {"intercept_": at(1, np.inf)}, "intercepts of the classes"),
-    ("GaussianClassifier()", {"_densities.log_determinants": np.full(3, np.nan)}, "determinants of the classes"),
-    ("GaussianClassifier()", {"_densities/ClassDensities/factors/1": None}, "densities of the classes"),
-    ("LeastSquaresClassifier()", {"_sums/ClassMoments/parts": lambda parts: parts[:2]}, "classes of the sums"),
-    ("LeastSquaresClassifier()", {"intercept_": at(0, np.inf)}, "intercepts of the classes"),
-    ("LogisticRegression()", {"intercept_": at(0, np.nan)}, "an intercept that is finite"),
-    ("LogisticRegression()", {"_fits": lambda fits: fits * 2}, "machines of the fits"),
-    ("LogisticRegression()", {"_fits.0.dependence.left_out": np.array([0])}, "weights of Dependence"),
-    ("GeneralizedLinear()", {"_fits/0/LikelihoodFit/family": None}, "fits of one kind"),
-    ("OrdinalRegression()", {"thresholds_": lambda a: a[::-1]}, "thresholds that ascend"),
-    ("OrdinalRegression()", {"thresholds_": lambda a: a[:1]}, "thresholds that ascend"),
-    ("OrdinalRegression()", {"thresholds_": at(1, np.inf)}, "thresholds of the fit"),
-    ("OrdinalRegression()", {"coef_": lambda a: np.repeat(a, 2, axis=0)}, "rows of slopes"),
-    ("OrdinalRegression()", {"_fits": lambda fits: fits * 2}, "one fit"),
-    ("OneVsRest()", {"estimators_": lambda all: all[:2]}, "machines"),
+    ("LMS()", {"typical": np.ones(2)}, "theta of AdaptiveRule|typical of LMS"),
+    ("LMS()", {"columns/InputColumns/coding": 1}, "coding of InputColumns"),
+    ("Perceptron()", {"scan.good": np.ones((1, 6))}, "good of PerceptronRule|weights saved"),
+    ("Perceptron()", {"scan.theta": np.ones((2, 5)), "scan.good": np.ones((2, 5))}, "outputs|output for each class"),
+    ("Perceptron()", {"scan.lag": np.zeros((1, 5))}, "lag of a scan|lag of PerceptronRule"),
+    ("Perceptron()", {"scan.root": np.zeros((1, 5, 8))}, "root of a scan"),
+    ("Perceptron()", {"scan.numbers": at(STATUS, 7.0)}, "tallies of a scan"),
+    ("Perceptron()", {"scan.numbers": at(STEPS, 2.0**53)}, "tallies of a scan"),
+    ("Perceptron()", {"scan.numbers": at(STEPS, -1.0)}, "tallies of a scan"),
+    *(("Perceptron()", {"scan.numbers": at(place, np.inf)}, "tallies") for place in (WEIGHT, MISTAKES, UPDATES)),
+    ("Perceptron()", {"scan.numbers": np.full(SIZE, np.inf)}, "tallies of a scan"),
+    ("Perceptron()", {"targets.a": at(0, 5.0)}, "targets of the classes"),
+    ("Perceptron()", {"classes/array/values": ["b", "a", "c"]}, "classes that are sorted"),
+    ("Perceptron()", {"classes/array/values": ["a", "a", "c"]}, "classes that are sorted"),
+    ("KeslerPerceptron()", {"scan.numbers": at(UPDATES, np.inf)}, "tallies of a scan"),
+    ("Pocket()", {"result/OnlineResult/pocket": None}, "a pocket"),
+    ("GaussianClassifier()", {"priors": np.ones(4)}, "priors of Gaussian|hi of ClassDensities"),
+    ("GaussianClassifier()", {"priors": np.ones(3)}, "priors of the classes"),
+    ("GaussianClassifier()", {"priors": np.array([1.5, -1.0, 0.5])}, "priors of the classes"),
+    ("GaussianClassifier()", {"intercept": at(1, np.inf)}, "intercepts of the classes"),
+    ("GaussianClassifier()", {"densities.log_determinants": np.full(3, np.nan)}, "determinants of the classes"),
+    ("GaussianClassifier()", {"densities/ClassDensities/factors/1": None}, "densities of the classes"),
+    ("LeastSquaresClassifier()", {"sums/ClassMoments/parts": lambda parts: parts[:2]}, "classes of the sums"),
+    ("LeastSquaresClassifier()", {"intercept": at(0, np.inf)}, "intercepts of the classes"),
+    ("LogisticRegression()", {"intercept": at(0, np.nan)}, "an intercept that is finite"),
+    ("LogisticRegression()", {"fits": lambda fits: fits * 2}, "machines of the fits"),
+    ("LogisticRegression()", {"fits.0.dependence.left_out": np.array([0])}, "weights of Dependence"),
+    ("GeneralizedLinear()", {"fits/0/LikelihoodFit/family": None}, "fits of one kind"),
+    ("OrdinalRegression()", {"thresholds": lambda a: a[::-1]}, "thresholds that ascend"),
+    ("OrdinalRegression()", {"thresholds": lambda a: a[:1]}, "thresholds that ascend"),
+    ("OrdinalRegression()", {"thresholds": at(1, np.inf)}, "thresholds of the fit"),
+    ("OrdinalRegression()", {"coef": lambda a: np.repeat(a, 2, axis=0)}, "rows of slopes"),
+    ("OrdinalRegression()", {"fits": lambda fits: fits * 2}, "one fit"),
+    ("OneVsRest()", {"estimators": lambda all: all[:2]}, "machines"),
     ("WienerFilter()", {TAPS: {"tuple": [1, 1, 2]}}, "signals"),
     ("WienerFilter()", {TAPS: {"tuple": [1, 1, 2, 0]}}, "taps of one or more"),
     ("WienerFilter()", {TAPS: {"tuple": [1, 1, 1, 2]}}, "taps"),
-    ("WienerFilter()", {"_recording/Recording/delay": 10**7}, "a reach of at most 10000000"),
-    ("WienerFilter()", {"_recording/Recording/delay": -(10**7)}, "a reach of at most 10000000"),
-    ("WienerFilter()", {"_recording/Recording/total": None}, "sums of a recording"),
-    ("AdaptiveFilter()", {"_state/Adaptation/rule": "nothing"}, "a rule of adaptive filters"),
-    ("AdaptiveFilter()", {"_state/Adaptation/end": 0}, "samples of the filter"),
-    ("AdaptiveFilter()", {"_state/Adaptation/end": 258}, "samples of the filter"),
+    ("WienerFilter()", {"recording/Recording/delay": 10**7}, "a reach of at most 10000000"),
+    ("WienerFilter()", {"recording/Recording/delay": -(10**7)}, "a reach of at most 10000000"),
+    ("WienerFilter()", {"recording/Recording/total": None}, "sums of a recording"),
+    ("AdaptiveFilter()", {"adaptation/Adaptation/rule": "nothing"}, "a rule of adaptive filters"),
+    ("AdaptiveFilter()", {"adaptation/Adaptation/end": 0}, "samples of the filter"),
+    ("AdaptiveFilter()", {"adaptation/Adaptation/end": 258}, "samples of the filter"),
     ("Ridge() table", {f"{COLUMN}/levels/tuple": ["x", "y", "x"]}, "levels"),
     ("Ridge() table", {f"{COLUMN}/share/tuple": [0.5, 0.5]}, "levels"),
     ("Ridge() table", {f"{COLUMN}/levels/tuple": ["x", "y"], f"{COLUMN}/share/tuple": [0.5, 0.5]}, "of the coding"),
@@ -166,7 +166,7 @@ MISFITS: list[tuple[str, dict[str, Any], str]] = [
     ("Ridge() table", {f"{CODING}/terms/tuple/0/Term/factors/tuple": []}, "factors of terms"),
     ("Ridge() table", {f"{CODING}/offset": "f(a)"}, ""),
     ("Ridge() table", {f"{CODING}/unseen": "nothing"}, "unseen of Coding"),
-    ("Ridge()", {"predict": 1}, "its state names what fit does not set"),
+    ("Ridge()", {"predict": 1}, "has no 'predict'"),
 ]
 
 
@@ -215,7 +215,7 @@ def test_notations_that_no_file_has(notations: tuple[Notation, ...], tmp_path: P
     tree = encode({"a": replace(model.coding_, notations=notations)}, {})["a"]["Coding"]["notations"]
     save(model, tmp_path / "m")
     head, tensors = container.read(tmp_path / "m")
-    head["state"]["coding_"]["Coding"]["notations"] = tree
+    head["state"]["columns"]["InputColumns"]["coding"]["Coding"]["notations"] = tree
     container.write(tmp_path / "m", {key: value for key, value in head.items() if key != "data"}, tensors)
     if notations == WHOLE:
         assert load(tmp_path / "m").coding_.notations == WHOLE
@@ -262,27 +262,22 @@ def test_many_levels_are_stored(tmp_path: Path) -> None:
     assert_equal(load(tmp_path / "m"), model)
 
 
-def test_what_fit_must_set_has_a_form() -> None:
-    named = {name for names in (*REQUIRED.values(), *SOLVED.values()) for name in names.split()}
-    assert named <= STATE.keys()
-
-
 @pytest.mark.filterwarnings("ignore:overflow")
 @pytest.mark.parametrize(
     ("make", "y", "changes", "use", "message"),
     [
-        (LinearRegression, Y, {"coef_": 1e308}, lambda m: m.score(100 * X, Y), "the output of row 0 overflows float64"),
+        (LinearRegression, Y, {"coef": 1e308}, lambda m: m.score(100 * X, Y), "the output of row 0 overflows float64"),
         (
             lambda: GeneralizedLinear(activation="tanh"),
             np.tanh(Y),
-            {"coef_": 1e308},
+            {"coef": 1e308},
             lambda m: m.decision_function(100 * X),
             "overflows float64",
         ),
         (
             LinearRegression,
             Y,
-            {"_fits.0.factor.length": 5e-324},
+            {"fits.0.factor.length": 5e-324},
             lambda m: m.summary(errors="HC0", X=X, y=Y),
             "no robust errors",
         ),

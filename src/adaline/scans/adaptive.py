@@ -80,7 +80,6 @@ class AdaptiveRule(Scan):
         bent = activation != "identity" or self.wide
         super().__init__(theta, Schedule(1.0), intercept)
         self.root, self.activation = root, activation
-        self.classes = activation == "softmax"  # type: ignore[misc]
         if bent:
             self.lag = theta.copy()
 
@@ -102,6 +101,11 @@ class AdaptiveRule(Scan):
         diagonal = shape.features > MOST_MATRIX_COLUMNS if wide is None else wide
         root = first_roots(1, shape, rows=1 if diagonal else None)
         return cls(theta, root, intercept, activation, **config)
+
+    @property
+    def classes(self) -> bool:  # type: ignore[override]
+        """Whether the target is the index of a class: the rule has a softmax."""
+        return self.activation == "softmax"
 
     @property
     def rule(self) -> str:

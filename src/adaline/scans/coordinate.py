@@ -76,6 +76,8 @@ FIRST_TERM = 1e-9
 NO_CHANGE = 2.0**-48  # squared derivative of a row below which it changes nothing; 10x larger skips more rows
 WIDTHS = {"tanh_squared": 2.0, "sigmoid_squared": 1.0}
 """The difference of the targets of a sigmoid: it is the logistic function of so many times z."""
+STEEPNESS = {"tanh_squared": 1.0, "sigmoid_squared": 4.0}
+"""One over the slope of a sigmoid at zero."""
 
 
 class CoordinateRule(Scan):
@@ -113,7 +115,6 @@ class CoordinateRule(Scan):
         ZERO_OR_MORE.check("penalty", penalty)
         ZERO_OR_MORE.check("l1", l1)
         self.loss, self.penalty, self.l1, self.average = loss, float(penalty), float(l1), average
-        self.classes = loss == "softmax"  # type: ignore[misc]
         self.schedule, self.intercept = Schedule(DEFAULT_RATE), intercept
         self.features, self.outputs = features, outputs
         self.root = aligned_zeros((1, 1 + self.features, -(-(self._last + average) // 4) * 4))
@@ -139,6 +140,11 @@ class CoordinateRule(Scan):
         if init is not None:  # zeros are not written: memory is taken by the coordinates that come
             scan.theta[:] = first_theta(Shape(shape.features, outputs), init)
         return scan
+
+    @property
+    def classes(self) -> bool:  # type: ignore[override]
+        """Whether the target is the index of a class: the rule has a softmax."""
+        return self.loss == "softmax"
 
     @property
     def theta(self) -> Array:  # type: ignore[override]
@@ -274,7 +280,7 @@ class CoordinateRule(Scan):
         outcome = RowOutcome.of_squares(z, t - phi, sign * z)
         if self._likelihood:
             return phi - np.where(sign > 0, 1.0, 1.0 - WIDTHS[self.loss]), outcome
-        return -(t - phi) * slope * self._steepness, outcome
+        return -(t - phi) * slope * STEEPNESS[self.loss], outcome
 
     def _steps(self, z: Array, g: Array, t: Array, h: float, q: Array) -> Array:
         """Return u of each output, (K,)."""
@@ -291,7 +297,7 @@ class CoordinateRule(Scan):
             u = -np.copysign(log_steps((1 - p) / p, wide * wide * h * q) / (wide * q), g)
         else:
             slope = sigmoid_values(self._activation, z, t)[1]
-            u = -h * g / (1 + h * q * slope * slope * self._steepness)
+            u = -h * g / (1 + h * q * slope * slope * STEEPNESS[self.loss])
         return np.where(small, -h * g, u)
 
     @property
@@ -302,11 +308,6 @@ class CoordinateRule(Scan):
     @property
     def _activation(self) -> str:
         return "tanh" if self.loss == "tanh_squared" else "logistic"
-
-    @property
-    def _steepness(self) -> float:
-        """One over the slope of the sigmoid at zero."""
-        return 1.0 if self.loss == "tanh_squared" else 4.0
 
     def _core(self) -> Any:
         if self._native is None and native is not None:

@@ -28,7 +28,8 @@ from adaline.errors import AdalineError, InvalidData, InvalidType, ModelFileErro
 from adaline.leftovers import removing
 from adaline.wording import file_name
 
-SCHEMA = 6
+SCHEMA, OLDEST = 7, 6
+"""The schema that is written, and the oldest that is read."""
 KEY = "adaline"
 LONGEST_HEADER = 100_000_000  # the limit of safetensors itself
 MOST_TENSORS = 10**6
@@ -272,7 +273,7 @@ def _head(file: BinaryIO, path: Any) -> tuple[dict[str, Any], int]:
         schema, version, checksum = head["schema"], str(head["adaline"])[:40], head.pop("checksum", None)
         if type(schema) is not int or schema < 1:
             raise ValueError("no schema")
-        if schema != SCHEMA:
+        if not OLDEST <= schema <= SCHEMA:
             age, advice = ("a newer", "Upgrade: pip install --upgrade adaline-learn")
             if schema < SCHEMA:
                 age, advice = ("an older", f"Refit the model, or load it with adaline {version}, which wrote it.")

@@ -2,17 +2,19 @@
 
 The container (see `adaline.storage.container`) holds the arrays of the model as tensors, and a JSON header with
 
-    schema        version of this layout, a whole number: only files of the same are read
+    schema        version of this layout, a whole number: files of it and of those that `old_schemas` knows are read
     adaline       version of the package that wrote it;   created: when
     system        name in SYSTEMS or UNSUPERVISED;        parameters: its constructor arguments
                   or Pipeline, of scikit-learn (see `adaline.storage.steps`), all of which is in `state`
     certificate, columns, classes: for the reader; the model is made from `state`
-    state         what fit has set, as trees (see `adaline.storage.tree`) that refer to the tensors by name
+    state         what fit has learned, the fields of the state of the system, as trees (see `adaline.storage.tree`)
+                  that refer to the tensors by name
     data, checksum
 
 The checksums detect accidents. Against malice, nothing in a file can run: names are looked up in closed lists, never
-imported. Constructor arguments that a later version adds take their defaults for older files; every other change of
-layout is a new schema, and files of another are refused with what to do.
+imported. Constructor arguments and fields with a default that a later version adds have it in models of older files;
+every other change of layout is a new schema. Files that are older than all known schemas, or newer, are refused with
+what to do.
 """
 
 from __future__ import annotations
@@ -29,10 +31,12 @@ from adaline.basis import Basis
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType, NotFittedError
 from adaline.fitted import AnyModel, check_is_fitted
 from adaline.results import Certificate
+from adaline.storage.checks import check_model
 from adaline.storage.container import AGAIN, BROKEN, SCHEMA, Tensors, read, read_head, refuse, write
+from adaline.storage.fields import KNOWN
+from adaline.storage.old_schemas import Schema6
 from adaline.storage.pipelines import first_step, is_pipeline, last_step, of_scikit_learn
-from adaline.storage.schema import KNOWN, check_model
-from adaline.storage.tree import CRITERIA, decode, encode, parts_of, system_of
+from adaline.storage.tree import CRITERIA, FileLayout, decode, encode, parts_of
 from adaline.systems import CUSTOM, SYSTEMS, LogisticRegression
 from adaline.systems.online_alias import with_present_name
 
@@ -145,7 +149,7 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     head = read_head(path)
     _system(path, head)
     try:
-        trees = {name: _plain(decode(head[name])) for name in TREES[:-1]}
+        trees = {name: _plain(decode(head[name], layout=_layout(head))) for name in TREES[:-1]}
         return {**_plain(decode({name: head[name] for name in PLAIN})), **trees}
     except (*BROKEN, AdalineError) as error:
         refuse(path, f"has a header that cannot be read: {error}", AGAIN)
@@ -176,9 +180,14 @@ def _made(cls: type[Any], head: dict[str, Any], tensors: Tensors) -> Any:
     """Return the system that a header and tensors describe, checked."""
     if of_scikit_learn(cls):
         return _pipeline(cls, head, tensors)
-    model = system_of(cls, decode(head["parameters"]), decode(head["state"], tensors))
+    layout = _layout(head)
+    model = layout.system(cls, decode(head["parameters"], layout=layout), decode(head["state"], tensors, layout))
     check_model(model)
     return model
+
+
+def _layout(head: dict[str, Any]) -> FileLayout:
+    return FileLayout() if head["schema"] == SCHEMA else Schema6()
 
 
 def _pipeline(cls: type[Any], head: dict[str, Any], tensors: Tensors) -> Any:
@@ -187,7 +196,8 @@ def _pipeline(cls: type[Any], head: dict[str, Any], tensors: Tensors) -> Any:
 
     version = head["state"].get(VERSION)
     try:
-        pipeline = system_of(cls, {}, decode(head["state"], tensors))
+        layout = _layout(head)
+        pipeline = layout.system(cls, {}, decode(head["state"], tensors, layout))
         check_pipeline(pipeline)
     except BROKEN as error:
         if version == SKLEARN:

@@ -33,10 +33,10 @@ from adaline.links import name_of
 from adaline.losses import LOSSES, Composed, CustomLoss, Linked
 from adaline.parameters import one_of
 from adaline.storage.container import BROKEN, replacing
+from adaline.storage.fields import KNOWN
 from adaline.storage.model_file import check_storable
 from adaline.storage.onnx_graph import Graph
 from adaline.storage.pipelines import is_pipeline, last_step
-from adaline.storage.schema import KNOWN
 from adaline.sums import ClassMoments, Moments
 from adaline.systems import (
     AdaptiveFilter,

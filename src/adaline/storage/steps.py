@@ -35,14 +35,16 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from adaline.attributes import give_attributes
+from adaline.attributes import give_attributes, own_attributes
 from adaline.basis import Basis, Custom
 from adaline.construction import check_parameters
 from adaline.errors import InvalidType
 from adaline.fitted import AnyModel
-from adaline.state import attributes_of, without
+from adaline.input.columns import System, columns_on
+from adaline.state import change_state
+from adaline.storage.checks import OUTPUT, Misfit, check_fitted, check_model
+from adaline.storage.fields import KNOWN
 from adaline.storage.pipelines import real_steps
-from adaline.storage.schema import KNOWN, OUTPUT, Misfit, check_model, check_state
 from adaline.systems import CUSTOM
 
 MOST_COLUMNS = 10**6  # made by a step; that all steps of a file take, and all parts of its ColumnTransformers
@@ -162,7 +164,7 @@ def parts_of_step(step: AnyModel) -> tuple[dict[str, Any], dict[str, Any]]:
     Requests for metadata (`set_fit_request`) are left out: they are objects of scikit-learn.
     """
     kind: Any = type(step)
-    parameters, state = step.get_params(deep=False), attributes_of(step)
+    parameters, state = step.get_params(deep=False), own_attributes(step)
     state.pop("_metadata_request", None)
     if kind is Pipeline:
         return {}, {**state, VERSION: SKLEARN}
@@ -255,7 +257,7 @@ def _check_columns(pipeline: Pipeline) -> None:
     total = given = 0  # to the steps; to the parts of ColumnTransformers
     for _, step in _all_steps(pipeline, ""):
         _hold(hasattr(step, "get_params"), f"a step of type {type(step).__name__} is not supported")
-        columns = 0 if KNOWN.get(type(step).__name__) is type(step) else attributes_of(step).get("n_features_in_", 0)
+        columns = 0 if KNOWN.get(type(step).__name__) is type(step) else own_attributes(step).get("n_features_in_", 0)
         _hold(type(columns) is int and columns >= 0, f"{type(step).__name__} is not fitted to a number of columns")
         total += columns
         _hold(total <= MOST_COLUMNS, "too many columns")
@@ -278,7 +280,7 @@ def _check(step: Any, fitted: bool = True) -> None:
     if system and fitted:
         return check_model(step)
     if system or isinstance(step, Basis):
-        return check_state(step, {}) if fitted or _is_fitted(step) else check_parameters(step)
+        return check_fitted(step, {}) if fitted or _is_fitted(step) else check_parameters(step)
     _hold(kind in STEPS.values(), f"{kind.__name__} is no step of a pipeline")
     config = getattr(step, OUTPUT, {})
     _hold(type(config) is dict and config.keys() <= {"transform"}, "its output is set to something unknown")
@@ -288,9 +290,9 @@ def _check(step: Any, fitted: bool = True) -> None:
     step._validate_params()
     ARGUMENTS.get(kind, lambda _: None)(step)
     if not fitted and not _is_fitted(step):
-        rest = attributes_of(step).keys() - step.get_params(deep=False).keys() - {OUTPUT}
+        rest = own_attributes(step).keys() - step.get_params(deep=False).keys() - {OUTPUT}
         return _hold(not rest, f"{kind.__name__} is half fitted")
-    state = attributes_of(step)
+    state = own_attributes(step)
     columns: Any = state.get("n_features_in_")
     right = type(columns) is int and 0 <= columns <= MOST_COLUMNS
     _hold(right, f"{kind.__name__} is not fitted to a number of columns")
@@ -448,7 +450,7 @@ def _polynomial(step: Any) -> None:
     span = (0, top, step.interaction_only, step.include_bias)
     _hold(PolynomialFeatures._num_combinations(step.n_features_in_, *span) <= MOST_COLUMNS, "too many terms")
     again = PolynomialFeatures(**step.get_params()).fit(np.zeros((1, step.n_features_in_)))
-    derived = attributes_of(again)
+    derived = own_attributes(again)
     give_attributes(step, {name: derived[name] for name in DERIVED[PolynomialFeatures] if name in derived})
 
 
@@ -596,6 +598,16 @@ def imputed(step: SimpleImputer) -> list[int]:
     return [j for j in range(step.n_features_in_) if not (gone and gone[j])]
 
 
+def _unnamed(step: AnyModel) -> Any:
+    """Return a step that takes and returns plain arrays, without names."""
+    out: Any = object.__new__(type(step))
+    kept = {name: one for name, one in own_attributes(step).items() if name not in ("feature_names_in_", OUTPUT)}
+    give_attributes(out, kept)
+    if isinstance(out, System):
+        change_state(out, columns=columns_on(out)._replace(names=None))
+    return out
+
+
 def through(step: AnyModel, rows: Anything) -> Anything:
     """Return what a step makes of rows (n, D) as an array; what a last step predicts is only tried."""
     if type(step) is Pipeline:
@@ -610,7 +622,7 @@ def through(step: AnyModel, rows: Anything) -> Anything:
             if (where := step._transformer_to_input_indices[name]) and not isinstance(one, str)
         ]
         return np.hstack(parts) if parts else rows[:, :0]
-    plain = without(step, ("feature_names_in_", OUTPUT))  # plain arrays, without names, go in and come out
+    plain = _unnamed(step)
     if KNOWN.get(type(step).__name__) is type(step):
         rows = np.zeros((1, step.n_features_in_))  # a system was tried already
         if not hasattr(step, "transform"):

@@ -15,9 +15,8 @@ key that names its kind:
     {"slice": [start, stop, step]}, {"dtype": name}, {"type": name}, {"selector": ...} a make_column_selector
     {"criterion": {"name": "loss huber", "fields": {"delta": 2.0}}}   a loss or an activation
 
-Classes are a closed list (`adaline.storage.schema`); an object is made only if exactly its own fields are there, but
-for those that are optional. A
-user's own losses and activations are code, and never stored.
+Classes are a closed list (`adaline.storage.fields`); an object is made only of its own fields, of which those with a
+default may be left out. A user's own losses and activations are code, and never stored.
 
 Arrays that are not C-contiguous are stored with the order and direction of their axes: the layout decides which routine
 multiplies an array (BLAS as it is, BLAS transposed, or a plain loop where an axis runs backwards or has gaps), and so
@@ -45,16 +44,18 @@ from adaline.attributes import give_attributes, own_attributes
 from adaline.basis import BASES, Basis, Custom
 from adaline.errors import InvalidType
 from adaline.fitted import AnyModel
+from adaline.input.columns import SystemState
 from adaline.links import LINKS
 from adaline.locks import cached_property
 from adaline.losses import LOSSES, Binomial, Composed, Linked, NegativeBinomial, Tweedie
 from adaline.results import Status
 from adaline.scans import Scan
-from adaline.state import HELD, attributes_of, shown_by
+from adaline.state import HELD, settings_among
+from adaline.storage.checks import BESIDE, BESIDE_BASIS
+from adaline.storage.fields import CLASSES, KNOWN, fields_of, given_fields, kept_fields, state_class
 from adaline.storage.pipelines import of_scikit_learn
-from adaline.storage.schema import CLASSES, FIELDS, KNOWN, OPTIONAL, PARTS, STATE, STORED_AS
-from adaline.systems import LogisticRegression, OnlineLogistic
-from adaline.systems.online_alias import is_renamed, settings_of, with_present_name
+from adaline.systems import LogisticRegression
+from adaline.systems.online_alias import with_present_name
 
 Anything = NDArray[Any]
 
@@ -116,9 +117,9 @@ def encode(values: dict[str, Any], tensors: dict[str, Anything] | None = None) -
     return {name: writer.write(value, name) for name, value in values.items()}
 
 
-def decode(trees: Any, tensors: dict[str, Anything] | None = None) -> dict[str, Any]:
+def decode(trees: Any, tensors: dict[str, Anything] | None = None, layout: FileLayout | None = None) -> dict[str, Any]:
     """Return the values of named trees, which use all tensors; raise ValueError, TypeError or OverflowError if not."""
-    reader = _Reader(tensors or {})
+    reader = _Reader(tensors or {}, layout or FileLayout())
     out = reader.named(trees)
     if tensors and len(reader.laid_out) != len(tensors):
         raise ValueError("there are tensors that nothing uses")
@@ -126,7 +127,7 @@ def decode(trees: Any, tensors: dict[str, Anything] | None = None) -> dict[str, 
 
 
 def parts_of(model: AnyModel) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the constructor arguments of a system, a basis or a step, and what fit has set; refuse other attributes.
+    """Return the constructor arguments of a system, a basis or a step, and what fit learned; refuse other attributes.
 
     Requests for metadata (`set_fit_request`) are left out: they are objects of scikit-learn.
     """
@@ -134,42 +135,51 @@ def parts_of(model: AnyModel) -> tuple[dict[str, Any], dict[str, Any]]:
         return _steps().parts_of_step(model)  # type: ignore[no-any-return]
     parameters = model.get_params(deep=False)
     left_out = {*parameters, "_metadata_request"}
-    shown = attributes_of(copy.copy(model))  # a copy, as single rows change a model in place
-    state = {STORED_AS.get(name, name): value for name, value in shown.items() if name not in left_out}
-    if foreign := state.keys() - STATE.keys():
+    own = own_attributes(copy.copy(model))  # of a copy, as single rows change a model in place
+    beside = {name: value for name, value in own.items() if name not in left_out}
+    state = beside.pop(HELD, None)
+    if foreign := beside.keys() - (BESIDE_BASIS if isinstance(model, Basis) else BESIDE).keys():
         name, owner = min(foreign), type(model).__name__
         raise InvalidType(
             f"cannot store {name} of {owner}: it was set by other code than fit, and a model file holds only what fit "
             f"learns. Delete the attribute {name}, and keep it in a file of its own"
         )
-    settings = state.pop("_fitted_with", None)
-    if settings is not None and (changed := settings.changed(model)):  # others are among the parameters
-        state["_fitted_with"] = changed
-    if "_like" in state:
-        state["_like"] = None  # a device array that says where results should go: they go to the host
-    return parameters, state
+    learned = {} if state is None else kept_fields(state)
+    if isinstance(state, SystemState) and (changed := state.fitted_with.changed(model)):
+        learned["fitted_with"] = changed  # the others are among the parameters
+    return parameters, learned | beside
 
 
-def system_of(cls: type[Any], parameters: dict[str, Any], state: dict[str, Any]) -> Any:
-    """Return the system, basis or step of these parts; refuse parameters or state that it does not have."""
+def system_of(cls: type[Any], parameters: dict[str, Any], learned: dict[str, Any]) -> Any:
+    """Return the system, basis or step of these parts; refuse parameters or a state that it does not have."""
     if of_scikit_learn(cls):
-        return _steps().step_of(cls, parameters, state)
+        return _steps().step_of(cls, parameters, learned)
     if not parameters.keys() <= inspect.signature(cls).parameters.keys():
         raise ValueError("unknown parameters")
-    if cls is LogisticRegression and is_renamed(parameters, state):  # of a file by an older version
-        cls, parameters = OnlineLogistic, settings_of(parameters)
-        state = state and {"_standard": None, "_typical": None, **state}
-    known = {stored: name for name, stored in STORED_AS.items()}
-    state = {known.get(name, name): value for name, value in state.items()}
-    kind: Any = cls
-    own = shown_by(kind)
-    if not all(name.isidentifier() and name != HELD and (name in own or not hasattr(cls, name)) for name in state):
-        raise ValueError("its state names what fit does not set")
-    if not isinstance(state.get("basis_"), Basis | None):
-        raise ValueError("its basis is none")
-    model = cls(**parameters)
-    model.__setstate__(state)
+    model, kind = cls(**parameters), state_class(cls)
+    names = BESIDE_BASIS if isinstance(model, Basis) else BESIDE
+    beside = {name: value for name, value in learned.items() if name in names}
+    fields = {name: value for name, value in learned.items() if name not in names}
+    if kind is not None and fields:
+        settings = {"_fitted_with": typed(fields.pop("fitted_with", {}), dict)}
+        fitted_with = {"fitted_with": settings_among(model, settings)} if issubclass(kind, SystemState) else {}
+        beside[HELD] = kind(**given_fields(kind, fields) | fitted_with)
+    elif fields:
+        raise ValueError(f"{cls.__name__} has no {min(fields)!r:.40}")
+    give_attributes(model, beside)
     return model
+
+
+class FileLayout:
+    """How files hold systems and objects: `adaline.storage.old_schemas` has the layouts of older files."""
+
+    def system(self, cls: type[Any], parameters: dict[str, Any], learned: dict[str, Any]) -> Any:
+        """Return the system, basis or step of its parts."""
+        return system_of(cls, parameters, learned)
+
+    def fields(self, cls: type[Any], values: dict[str, Any]) -> dict[str, Any]:
+        """Return what makes an object of a class from the fields of a file; refuse others than it has."""
+        return given_fields(cls, values)
 
 
 class _Text:
@@ -259,27 +269,19 @@ class _Writer:
 
     def _object(self, value: Any, path: str) -> Any:
         kind = type(value)
-        fields = FIELDS.get(kind)
-        if fields is None:
+        if CLASSES.get(kind.__name__) is not kind:
             raise InvalidType(
                 f"cannot store {path}: a model file holds numbers, text, arrays and adaline's own objects, "
                 f"never code or other objects, and this is of type {kind.__qualname__}"
             )
         if id(value) in self.objects:
             return {"same": self.objects[id(value)]}
-        if kind in PARTS:
-            unknown = [
-                n
-                for n in own_attributes(value)
-                if n not in (*fields, "_native") and not isinstance(getattr(kind, n, 0), cached_property)
-            ]
-            if unknown:
-                raise InvalidType(
-                    f"cannot store {path}: {', '.join(unknown)} of {kind.__name__} is not in storage.schema"
-                )
-        plain = [name for name in OPTIONAL.get(kind, ()) if getattr(value, name) == getattr(kind, name)]
-        stored = {n: self.write(getattr(value, n), f"{path}.{n}") for n in fields if n not in plain}
-        tree = {kind.__name__: stored}
+        if not isinstance(value, tuple):
+            known = {*fields_of(kind), "_native"}
+            own = (name for name in own_attributes(value) if name not in known)
+            if unknown := [name for name in own if not isinstance(getattr(kind, name, 0), cached_property)]:
+                raise InvalidType(f"cannot store {path}: {kind.__name__} has no field {', '.join(unknown)}")
+        tree = {kind.__name__: self._named(kept_fields(value), path)}
         self.objects[id(value)] = len(self.objects)
         self.alive.append(value)
         return tree
@@ -330,8 +332,8 @@ class _Writer:
 class _Reader:
     """Trees to objects."""
 
-    def __init__(self, tensors: dict[str, Anything]) -> None:
-        self.tensors = tensors
+    def __init__(self, tensors: dict[str, Anything], layout: FileLayout) -> None:
+        self.tensors, self.layout = tensors, layout
         self.laid_out: dict[str, Anything] = {}
         self.made: list[Any] = []
         self.unpacked: set[str] = set()
@@ -377,7 +379,7 @@ class _Reader:
                 if all(map(_is_plain, values)):
                     return values
             case "array":
-                return self._values(fields_of(inner, ("dtype", "shape", "values")))
+                return self._values(exactly(inner, ("dtype", "shape", "values")))
             case "same":
                 if type(inner) is int and 0 <= inner < len(self.made):
                     return self.made[inner]
@@ -385,7 +387,7 @@ class _Reader:
                 return slice(*(one if type(one) is str else typed_index(one) for one in typed(inner, list)))
             case "selector":
                 names = ("pattern", "dtype_include", "dtype_exclude")
-                pattern, *kinds = (self.read(one) for one in fields_of(inner, names).values())
+                pattern, *kinds = (self.read(one) for one in exactly(inner, names).values())
                 if type(pattern) in (str, type(None)) and all(map(_are_types, kinds)):
                     return _steps().make_column_selector(pattern, dtype_include=kinds[0], dtype_exclude=kinds[1])
             case "dtype" if type(inner) is str and (inner in NUMBERS or inner == "object"):
@@ -393,28 +395,24 @@ class _Reader:
             case "type" if type(inner) is str and inner in TYPES:
                 return TYPES[inner]
             case "system" | "basis" | "step":
-                parts = fields_of(inner, ("name", "parameters", "state"))
+                parts = exactly(inner, ("name", "parameters", "state"))
                 known = _steps().STEPS if tag == "step" else NESTED[tag]
                 if parts["name"] not in known:
                     raise ValueError(f"unknown {tag} {str(parts['name'])[:40]!r}")
                 arguments, state = (self.named(parts[key]) for key in ("parameters", "state"))
-                return system_of(known[parts["name"]], arguments, state)
+                return self.layout.system(known[parts["name"]], arguments, state)
             case "criterion":
-                parts = fields_of(inner, ("name", "fields"))
+                parts = exactly(inner, ("name", "fields"))
                 return criterion_of(parts["name"], self.named(parts["fields"]))
             case "Status" if inner in Status.__members__:
                 return Status[inner]
         raise ValueError(f"unknown: {str(tag)[:40]!r}")
 
     def _object(self, cls: type[Any], inner: Any) -> Any:
-        absent = [name for name in OPTIONAL.get(cls, ()) if name not in typed(inner, dict)]
-        named = (name for name in FIELDS[cls] if name not in absent)
-        fields = {name: self.read(value) for name, value in fields_of(inner, [*named]).items()}
-        if cls in PARTS:
+        fields = self.layout.fields(cls, self.named(inner))
+        if issubclass(cls, Scan):
             made = object.__new__(cls)
-            give_attributes(made, fields)
-            if isinstance(made, Scan):
-                made._native = None
+            give_attributes(made, {**fields, "_native": None})
         else:
             made = cls(**fields)
         self.made.append(made)
@@ -422,7 +420,7 @@ class _Reader:
 
     def _tensor(self, inner: Any) -> Anything:
         plain = isinstance(inner, str)
-        name, axes, gaps = (inner, [], False) if plain else fields_of(inner, ("name", "axes", "gaps")).values()
+        name, axes, gaps = (inner, [], False) if plain else exactly(inner, ("name", "axes", "gaps")).values()
         if name not in self.tensors:
             raise ValueError(f"no tensor {str(name)[:40]!r}")
         if name not in self.laid_out:
@@ -473,7 +471,7 @@ def _are_types(kinds: Any) -> bool:
     return all(one is None or type(one) is str or (isinstance(one, type) and one in TYPES.values()) for one in each)
 
 
-def fields_of(inner: Any, names: Iterable[str]) -> dict[str, Any]:
+def exactly(inner: Any, names: Iterable[str]) -> dict[str, Any]:
     """Return an object with exactly these fields; refuse others."""
     if set(typed(inner, dict)) != set(names):
         raise ValueError(f"expected the fields {', '.join(names)}")
@@ -490,7 +488,7 @@ def criterion_of(name: Any, values: dict[str, Any]) -> Any:
     found = next((cls for cls, known in CRITERIA.items() if known == name), None)
     if found is None:
         raise ValueError(f"unknown loss or activation {str(name)[:40]!r}")
-    fields = fields_of(values, tuple(field.name for field in dataclasses.fields(found)))
+    fields = exactly(values, tuple(field.name for field in dataclasses.fields(found)))
     if not all(type(value) in (int, float, *CRITERIA) or value == "auto" for value in fields.values()):
         raise ValueError("a loss has numbers")
     return found(**fields)

@@ -277,13 +277,6 @@ class AdaptiveFilter(SignalSystem):
                 own["_state"] = replace(state, **kept)
             return own
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over attributes by name; of a model file also the weights, as they may have been assigned."""
-        shown = {name: state[name] for name in ("coef_", "intercept_", "output_") if name in state}
-        super().__setstate__({name: value for name, value in state.items() if name not in shown})
-        for name, value in shown.items():
-            setattr(self, name, value)
-
     @property
     def rows_seen_(self) -> int:
         """Samples learned from since the start."""

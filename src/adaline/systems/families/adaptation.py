@@ -18,7 +18,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from adaline.arrays import AnyArray, Array, copy_at_once
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
-from adaline.forms import NOT_KEPT, Count, Finite, FiniteNumber, Floats
+from adaline.forms import Count, Finite, FiniteNumber, Floats, PerTarget
 from adaline.locks import cached_property
 from adaline.scans import LMSRule, RLSRule, Scan, State
 from adaline.scans.tally import RUNNING, SIZE, STATUS
@@ -64,7 +64,7 @@ class Adaptation:
     good: Annotated[Array, Finite("K 1+D")]
     numbers: Annotated[Array, Floats(SIZE)]
     root: Annotated[Array, Finite(". . .")]
-    output: Annotated[Any, NOT_KEPT] = None
+    output: PerTarget | None = None
 
     @classmethod
     def begin(cls, taps: tuple[int, ...], delay: int, targets: int, **config: Any) -> Adaptation:
