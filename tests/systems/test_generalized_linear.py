@@ -452,3 +452,21 @@ def test_the_model_without_columns_is_found_under_large_offsets(loss: str) -> No
     model = GeneralizedLinear(loss=loss).fit(x, t, offset=1e10 + rng.normal(size=15))
     assert model.certificate_.status is Status.SOLVED
     assert np.isfinite(model.deviance_)
+
+
+@pytest.mark.parametrize("offset", [False, True])
+@pytest.mark.parametrize("spread", [0.5, 4.0])
+def test_a_negative_binomial_without_columns_has_a_shape_of_its_own(spread: float, offset: bool) -> None:
+    """So that the test of all columns is a likelihood ratio, as anova of two of MASS's glm.nb is."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(400, 2))
+    mean = np.exp(0.5 + x @ [0.6, -0.3])
+    y, own = rng.negative_binomial(spread, spread / (spread + mean)).astype(float), rng.normal(size=400) / 4
+    given = {"offset": own} if offset else {}
+    model = GeneralizedLinear(loss="negative_binomial").fit(x, y, **given)
+    found = model.summary().to_dict()
+    alone = GeneralizedLinear(loss="negative_binomial").fit(np.zeros((400, 1)), y, **given).summary().to_dict()
+    assert found["null_log_likelihood"] == pytest.approx(alone["log_likelihood"], rel=1e-12)
+    ratio = 2 * (found["log_likelihood"] - alone["log_likelihood"])
+    assert found["chi2"] == pytest.approx(ratio, rel=1e-9)
+    assert found["pseudo_r_squared"] == pytest.approx(1 - found["log_likelihood"] / alone["log_likelihood"], rel=1e-9)

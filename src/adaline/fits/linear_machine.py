@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -120,6 +121,8 @@ MOST_NULL_STEPS = 200
 # do not converge take up to four times as long
 MOST_SHAPE_STEPS = 50
 SHAPE_TOL = 1e-11  # relative change of the shape at which its steps stop; 10x larger loses a digit of the shape
+# relative change of the shape of the null model at which its rounds stop; 10x larger loses two digits of a test
+NULL_SHAPE_TOL = 1e-8
 # rounding error of the derivative by the shape, relative to its terms; 10x larger costs a digit where they cancel
 SHAPE_ROUNDING = 2.0**-48
 # difference of two objectives, relative to their scale, up to which they count as equal; 10x larger returns the
@@ -366,6 +369,7 @@ def likelihood_of_family(
     null_output = _null_output(problem, likelihood, constants)
     point = FamilyPoint(likelihood, found.theta, problem.view, null_output, in_trials)
     deviance, null, pearson, saturated, observations = problem.source.sum(FamilySums, point).sums.tolist()
+    deviance, null = max(deviance, 0.0), max(null, 0.0)  # rounding may leave less
     parameters = fitted.solution.certificate.rank + problem.intercept
     freedom = observations - parameters
     dispersion = ("pearson" if family.scaled else 1.0) if dispersion is None else dispersion
@@ -379,6 +383,8 @@ def likelihood_of_family(
     if isinstance(family, Tweedie) and family.compound and min(deviance, null) > 0:
         of = (family, (deviance / weight, null / weight))
         likely, null_likely = problem.source.sum(Densities, of, size=2).sums - weight / 2
+    if shape_error is not None:
+        null_likely = _null_of_any_shape(problem, likelihood, constants, null_output) + quasi
     root = None if options.l1 else _information_root(problem, likelihood, found)
     return LikelihoodFit(
         fitted.solution,
@@ -466,17 +472,7 @@ def minimise_shape(
         assert fitted.problem is not None
         unbounded = fitted.solution.certificate.status is Status.NO_MINIMUM
         before = shape
-        for _ in range(MOST_SHAPE_STEPS):
-            likelihood = with_family(problem.loss, NegativeBinomial(shape)).linked
-            assert likelihood is not None
-            point = FamilyPoint(likelihood, fitted.found.theta, fitted.problem.view, 0.0)
-            first, second, size = fitted.problem.source.sum(ShapeScore, point).sums.tolist()
-            slope, bend = shape * first, shape**2 * second + shape * first  # by the logarithm of the shape
-            step = -slope / bend if bend < 0 else math.copysign(1.0, slope)
-            settled = abs(step) <= SHAPE_TOL or abs(first) <= SHAPE_ROUNDING * size
-            if settled or shape > LARGEST_SHAPE or unbounded:
-                break
-            shape *= math.exp(min(max(step, -2.0), 2.0))
+        shape, second = _likely_shape(fitted.problem, fitted.found.theta, shape, 0 if unbounded else MOST_SHAPE_STEPS)
         if shape == before:
             break
     else:
@@ -485,6 +481,43 @@ def minimise_shape(
         fitted = replace(fitted, solution=fitted.solution._replace(certificate=proof))
     assert fitted is not None
     return fitted, constants, math.sqrt(-1 / second) if second < 0 else math.inf
+
+
+def _likely_shape(problem: Problem, theta: Array, shape: float, steps: int = MOST_SHAPE_STEPS) -> tuple[float, float]:
+    """Return the most likely shape at weights (1, 1 + D) in the view, and the second derivative there."""
+    for step_number in count():
+        likelihood = with_family(problem.loss, NegativeBinomial(shape)).linked
+        assert likelihood is not None
+        point = FamilyPoint(likelihood, theta, problem.view, 0.0)
+        first, second, size = problem.source.sum(ShapeScore, point).sums.tolist()
+        slope, bend = shape * first, shape**2 * second + shape * first  # by the logarithm of the shape
+        step = -slope / bend if bend < 0 else math.copysign(1.0, slope)
+        settled = abs(step) <= SHAPE_TOL or abs(first) <= SHAPE_ROUNDING * size
+        if settled or shape > LARGEST_SHAPE or step_number >= steps:
+            break
+        shape *= math.exp(min(max(step, -2.0), 2.0))
+    return shape, second
+
+
+def _null_of_any_shape(problem: Problem, likelihood: Likelihood, constants: Constants, output: float) -> float:
+    """Return the log-likelihood of a negative binomial without columns, whose shape is the most likely one then.
+
+    `output` is that of the model without columns at the shape of the fit.
+    """
+    family, theta = likelihood.family, np.zeros((1, 1 + problem.features))
+    assert isinstance(family, NegativeBinomial)
+    for _ in range(MOST_SHAPE_STEPS):
+        theta[0, 0] = output
+        shape, _ = _likely_shape(problem, theta, float(family.shape))
+        if abs(shape - family.shape) <= NULL_SHAPE_TOL * shape or not math.isfinite(output):
+            break
+        family = NegativeBinomial(shape)
+        own = replace(problem, loss=with_family(problem.loss, family))
+        assert own.loss.linked is not None
+        likelihood = own.loss.linked
+        output = _null_output(own, likelihood, constants)
+    sums = problem.source.sum(FamilySums, FamilyPoint(likelihood, theta, problem.view, output)).sums
+    return float(family.log_likelihood(sums[1], sums[3], problem.spread.weight))
 
 
 def with_family(loss: Loss, family: Any) -> Loss:

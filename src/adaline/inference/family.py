@@ -126,7 +126,10 @@ def infer_family(fit: LikelihoodFit, intercept: bool, level: float, freedom: flo
     n, columns = part.freedom + fit.parameters, fit.parameters - intercept
     exact = _is_exact(fit)
     plain = np.nan if exact or fit.penalised else 1.0
-    gained = float(np.float64(plain * max(part.null_deviance - part.deviance, 0.0)) / part.dispersion)
+    gained = part.null_deviance - part.deviance
+    if not np.isnan(part.shape_error):  # the model without columns has a shape of its own
+        gained = 2 * (fit.log_likelihood - fit.null)
+    gained = float(np.float64(plain * max(gained, 0.0)) / part.dispersion)
     likely, parameters = np.nan if exact else fit.log_likelihood, fit.parameters + part.extra
     if part.estimated:
         p = scipy.special.fdtrc(columns, part.freedom, gained / max(columns, 1))
@@ -154,7 +157,7 @@ def infer_family(fit: LikelihoodFit, intercept: bool, level: float, freedom: flo
         aic=plain * (2 * parameters - 2 * likely),
         bic=plain * (float(np.log(n)) * parameters - 2 * likely),
         pseudo_r_squared=1.0 - likely / fit.null if fit.null < 0 else np.nan,
-        deviance_explained=1.0 - part.deviance / part.null_deviance if part.null_deviance > 0 else np.nan,
+        deviance_explained=max(1.0 - part.deviance / part.null_deviance, 0.0) if part.null_deviance > 0 else np.nan,
         shape=part.shape,
         shape_error=part.shape_error,
     )
