@@ -149,7 +149,8 @@ def test_rows_without_a_date_are_left_out_elsewhere(shell: Shell) -> None:
         assert "note: 1 of 3 rows is left out: invalid date of d in line 3 (1)" in done.err
     written(["d,x,y", "soon,4,1", "unknown,5,2"], "none.csv")
     for command in ("score", "update"):
-        assert "column 'd' holds text, and the model was fitted to dates" in shell.bad(command, "m.adaline", "none.csv")
+        told = shell.bad(command, "m.adaline", "none.csv")
+        assert "column 'd' holds 'soon' at line 2, and the model was fitted to dates" in told
 
 
 @pytest.mark.parametrize("bad", ["abc", "12.5"])

@@ -132,7 +132,9 @@ def test_dates_are_explicit() -> None:
     np.testing.assert_allclose(model.predict(texts.iloc[[0, 2, 3]]), expected, rtol=1e-12)
     dates = frame.assign(day=frame["day"].dt.to_pydatetime().tolist()).astype({"day": object})
     np.testing.assert_array_equal(model.predict(dates), model.predict(frame))
-    for wrong in ("01/02/2020", "20200103", "2020-01-03T00:00+01:00", "2020-13-01"):
+    zoned = texts.iloc[[0]].assign(day="2020-01-01T01:30+01:30")
+    np.testing.assert_array_equal(model.predict(zoned), model.predict(frame)[:1])
+    for wrong in ("01/02/2020", "20200103", "2020-13-01"):
         with pytest.raises(InvalidData, match=r"'day' holds .*fitted to dates"):
             model.predict(texts.assign(day=wrong))
     with pytest.raises(InvalidParameter, match=r"as texts: in a frame.*to_datetime"):

@@ -42,8 +42,8 @@ def run_effects(
     relation = relation.with_texts(coding.texts)
     relation.add_lags(coding.needed)
     frame, total = _some_rows(relation)
-    frame, problems = coding.read_texts(frame)
-    whole, frame = len(frame), frame.filter(problems.codable.tolist())
+    problems = coding.problems(frame)
+    whole, frame = len(frame), coding.typed(frame).filter(problems.codable.tolist())
     offset = coding.read_offset(frame) if len(frame) else None
     if offset is not None and not np.isfinite(offset).all():  # of absorbed effects of minus infinity
         frame, offset = frame.filter(np.isfinite(offset).tolist()), offset[np.isfinite(offset)]

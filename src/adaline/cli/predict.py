@@ -68,6 +68,8 @@ WriteRows = Callable[[Any], None]
 
 BATCH = 2**15
 REASON = "reason"
+NO_LEVELS: dict[str, tuple[Any, ...]] = {}
+"""The levels of the columns of a pipeline, whose steps know them."""
 
 
 @dataclass(frozen=True)
@@ -148,13 +150,13 @@ class UnalteredTable(Relation):
 class PipedTable(UnalteredTable):
     """A table that comes through a pipe and is read once: its columns are those of its first rows.
 
-    What the model takes for numbers, booleans or dates is converted, unless a value cannot be; other columns stay as
-    they come, but for `words` that are missing values.
+    They stay as they come, but for `words` that are missing values; a coding reads what it takes for numbers.
     """
 
     def __init__(self, title: str, tables: Iterator[Any], coding: Coding | None, words: Sequence[str] = ()) -> None:
         self.tables = tables
-        self.columns: Sequence[Column] = () if coding is None else coding.columns
+        categories = () if coding is None else (one for one in coding.columns if one.has_levels)
+        self.levels = NO_LEVELS if coding is None else {one.name: one.levels for one in categories}
         self.title = self.place = title
         self.places: list[tuple[int, int | None]] = []  # the first row of each table and its line
         self.words = pa.array(words, pa.string())
@@ -162,9 +164,7 @@ class PipedTable(UnalteredTable):
         self.first = next(tables, None)
         if self.first is None:
             raise InvalidData(f"{title} has no rows")
-        if coding is None:
-            self.columns = [Column(name, "number") for name in self.first.column_names]
-        super().__init__(self._converted(self.first).replace_schema_metadata(None))
+        super().__init__(self._with_gaps(self.first).replace_schema_metadata(None))
         self.title = self.place = title
 
     def runs(self, columns: Sequence[str], where: str, size: int, indexed: Sequence[str] = ()) -> Runs:
@@ -181,7 +181,7 @@ class PipedTable(UnalteredTable):
                     rows = rows.select(columns)
                     if self.came is not None:
                         self.came.append(rows)
-                    found = self._converted(rows)
+                    found = self._with_gaps(rows)
                     yield len(found), partial(iter, [found])
                     first += len(found)
 
@@ -197,39 +197,22 @@ class PipedTable(UnalteredTable):
         first, line = next((place for place in reversed(self.places) if place[0] <= row), (0, line_of(self.first)))
         return f"row {row}" if line is None else f"line {line + row - first}"
 
-    def _converted(self, table: Any) -> Any:
-        """Return rows with the columns of the model in their types.
-
-        A column with a value that cannot be converted stays text.
-        """
-        for i, name in enumerate(table.column_names if len(self.words) else ()):
-            if pa.types.is_string(table.column(i).type):
-                values = table.column(i)
-                absent = pc.is_in(values, value_set=self.words)
-                table = table.set_column(i, name, pc.if_else(absent, pa.scalar(None, pa.string()), values))
-        for column in self.columns:
-            if column.name not in table.column_names:
-                continue
-            numbers = column.has_levels and not any(isinstance(level, str | bool) for level in column.levels)
-            kind = pa.float64() if numbers else KIND_OF[column.kind]
-            i = table.column_names.index(column.name)
-            values = table.column(i)
-            if len(self.words) and column.has_levels and pa.types.is_string(values.type):
-                kept = [None if one is None or is_text_word(one, column.levels) else one for one in values.to_pylist()]
-                values = pa.chunked_array([pa.array(kept, pa.string())])
-            if pa.types.is_string(values.type) and kind != pa.string():
-                values = pc.replace_substring_regex(pc.utf8_trim_whitespace(values), r"^\+", "")
+    def _with_gaps(self, table: Any) -> Any:
+        """Return rows without the words for missing values; for a pipeline, texts that are all numbers as such."""
+        texts = [i for i, field_ in enumerate(table.schema) if pa.types.is_string(field_.type)]
+        for i in texts if len(self.words) else ():
+            name, values = table.column_names[i], table.column(i)
+            absent, levels = pc.is_in(values, value_set=self.words), self.levels.get(name)
+            if levels is not None:
+                found = values.unique().to_pylist()
+                more = [one for one in found if one is not None and is_text_word(one, levels)]
+                absent = pc.or_(absent, pc.is_in(values, value_set=pa.array(more, pa.string())))
+            table = table.set_column(i, name, pc.if_else(absent, pa.scalar(None, pa.string()), values))
+        for i in texts if self.levels is NO_LEVELS else ():
             with suppress(pa.ArrowInvalid):
-                table = table.set_column(i, column.name, values.cast(kind))
+                trimmed = pc.replace_substring_regex(pc.utf8_trim_whitespace(table.column(i)), r"^\+", "")
+                table = table.set_column(i, table.column_names[i], trimmed.cast(pa.float64()))
         return table
-
-
-KIND_OF = {
-    "number": pa.float64(),
-    "boolean": pa.bool_(),
-    "date": pa.timestamp("us"),
-    **dict.fromkeys(("category", "hashed", "words"), pa.string()),
-}
 
 
 def run_predict(
@@ -286,8 +269,7 @@ def with_numbers(batches: Iterator[PredictedBatch], coding: Coding) -> Iterator[
     are missing.
     """
     for batch in batches:
-        frame = coding.without_unreadable(nw.from_native(batch.rows, eager_only=True))
-        yield batch._replace(rows=frame.to_native())
+        yield batch._replace(rows=coding.typed(nw.from_native(batch.rows, eager_only=True)).to_native())
 
 
 def as_written(batches: Iterator[PredictedBatch], texts: Iterator[Any] | None) -> Iterator[PredictedBatch]:
@@ -517,8 +499,7 @@ def pipeline_predictions(
             found = _answers(pipeline, _frame(rows, named), options)
         except ValueError as error:
             if coding is not None:
-                frame, problems = coding.read_texts(nw.from_native(rows, eager_only=True))
-                rows = frame.to_native()
+                problems = coding.problems(nw.from_native(rows, eager_only=True))
             for name, column in zip(names, rows.columns, strict=True) if coding is None else ():
                 problems.add_missing(name, np.asarray(pc.is_null(column, nan_is_null=True)))
             if problems.codable.all() or not problems.codable.any():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import reduce
 from math import prod
 from typing import Annotated, Any, Literal
@@ -14,14 +13,15 @@ from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, is_sparse
 from adaline.block import Columns
-from adaline.coding.columns import MISSING_LEVEL, Column, HashedColumn, WordColumn, is_missing
+from adaline.coding.columns import MISSING_LEVEL, Column, HashedColumn, WordColumn, kind_of
 from adaline.coding.contrasts import Contrast, contrast_of
 from adaline.coding.effects import Effect, effects_of_rows
 from adaline.coding.expressions import compiled, evaluate, lag_of, names_in
 from adaline.coding.learned import Cut, Facts
 from adaline.coding.names import NAMED, MadeNames
-from adaline.coding.numerals import Notation, is_word, read_text
-from adaline.coding.problems import RowProblems, shown_level
+from adaline.coding.numerals import Notation
+from adaline.coding.problems import Mask, RowProblems, shown_level
+from adaline.coding.reading import ARROW_TYPES, ReadColumn, read_column, read_values
 from adaline.coding.rows import AVERAGED, Entries, as_csr, product_of
 from adaline.coding.terms import Term, TermFactor
 from adaline.coding.texts import ABSENT, UNKNOWN, Codes32, Texts, joined_hashes, seed_of, signed_buckets
@@ -36,15 +36,6 @@ MissingPolicy = Literal["error", "drop", "mean", "indicator"]
 UnseenPolicy = Literal["error", "other"]
 MANY, FILLED = 500, 0.125  # columns from which X is sparse, and the share of its numbers up to which it is
 TYPICAL_WORDS = 64.0  # of a text, where they were not counted
-EPOCH = datetime(1970, 1, 1)
-TYPES: dict[str, tuple[str, Any]] = {
-    "number": ("double", 0.0),
-    "date": ("timestamp[us]", EPOCH),
-    "boolean": ("bool", False),
-}
-"""The Arrow type that the texts of each kind of column are read as, and a value for those that cannot be read."""
-_Unread = tuple[str, NDArray[np.bool_], str, list[Any]]
-"""A column, its rows with a problem, that problem, and the texts of all rows."""
 
 
 @dataclass(frozen=True)
@@ -159,21 +150,14 @@ class Coding:
 
     def code(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Any:
         """Return X, (n, D), column-major or CSR, for the rows of a frame; errors count rows from `first_row`."""
-        columns = self.columns_of(frame, first_row)
-        return columns.packed() if isinstance(columns, Columns) else columns
+        return self._rows(frame, first_row).packed()
 
     def columns_of(self, frame: nw.DataFrame[Any], first_row: int = 0) -> Any:
         """Return the columns of X, or X in CSR where it is sparse; numbers of the frame are not copied.
 
         A missing number that is not filled stays NaN, which sums and predictions show.
         """
-        read = self._rows(frame, first_row)
-        if not self.terms:
-            return np.empty((len(frame), 0))
-        with np.errstate(all="ignore"):  # sums refuse what is not finite
-            if self.sparse:
-                return as_csr(len(frame), [(self.term_width(term), read.parts(term)) for term in self._all_terms])
-            return Columns(np.ascontiguousarray(column) for term in self._all_terms for column in read.term(term))
+        return self._rows(frame, first_row).columns()
 
     def value(self, text: str, frame: nw.DataFrame[Any], first_row: int = 0) -> Array:
         """Return an expression of the raw columns, such as the offset, for the rows of a frame, (n,)."""
@@ -210,37 +194,7 @@ class Coding:
         >>> Coding(columns, plain_terms(columns)).problems(frame).reasons()
         [None, "missing value of age; unseen level 'ZZ' of carrier"]
         """
-        frame, out = self.with_lags(frame), RowProblems(len(frame))
-        refused, filled = self.unseen == "error", self.missing in ("mean", "indicator")
-        if self.offset is not None:
-            out.add_missing(self.offset, ~np.isfinite(self._read_expression(frame)))
-        for effect in self.effects:
-            codes = effect.codes(frame)
-            if np.isnan(effect.missing):
-                out.add_missing(effect.name, codes == ABSENT)
-            if refused and effect.fitted:
-                self._add_unseen(out, effect.name, codes, frame, effect.levels.tolist())
-        for column in self.columns:
-            if column.has_levels:
-                codes = column.codes(frame)
-                if not filled:
-                    out.add_missing(column.name, codes == ABSENT)
-                if refused and column.name in self._by_levels:
-                    self._add_unseen(out, column.name, codes, frame, column.levels)
-            elif not filled:
-                out.add_missing(column.name, column.absent(frame))
-        for text in self._computed_levels if refused else ():
-            outside = np.isnan(self.value(text, frame))
-            out.add("value outside the intervals", text, outside & ~out.missing)
-        return out
-
-    def _add_unseen(
-        self, problems: RowProblems, name: str, codes: Codes32, frame: nw.DataFrame[Any], levels: Sequence[Any]
-    ) -> None:
-        unknown = codes == UNKNOWN
-        if unknown.any():
-            alike = {level.strip().casefold(): level for level in levels if isinstance(level, str)}
-            problems.add("unseen level", name, unknown, frame[name].to_list(), alike)
+        return self._rows(frame, 0).problems()
 
     def _coded_by_levels(self, name: str) -> list[Column | Effect]:
         """Return the category, and the effect, of a column whose unseen levels are refused."""
@@ -273,24 +227,24 @@ class Coding:
 
         Rows in which a column of X is not finite are among the others.
         """
-        frame, problems = self.read_texts(frame)
-        kept = frame if problems.codable.all() else frame.filter(problems.codable.tolist())
-        x = self.code(kept, first_row) if len(kept) else np.empty((0, self.count))
+        rows = self._rows(frame, first_row)
+        problems = rows.problems()
+        if not problems.codable.all():
+            rows = _Rows(self, rows.frame.filter(problems.codable.tolist()), first_row)
+        x = rows.packed() if len(rows.frame) else np.empty((0, self.count))
         bad = _not_finite(x)
         if bad is None:
             return x, problems
-        rows, columns = bad
-        places = np.flatnonzero(problems.codable)[rows]
+        at, columns = bad
+        places = np.flatnonzero(problems.codable)[at]
         for k in np.unique(columns).tolist():
             problems.add("no finite value", self.names[k], _mask(len(frame), places[columns == k]))
-        return x[np.setdiff1d(np.arange(len(kept)), rows)], problems
+        return x[np.setdiff1d(np.arange(x.shape[0]), at)], problems
 
-    def read_texts(self, frame: nw.DataFrame[Any]) -> tuple[nw.DataFrame[Any], RowProblems]:
-        """Return an Arrow table whose columns of numbers, dates and booleans are such, and the problems of its rows.
+    def typed(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+        """Return an Arrow table whose columns of numbers, booleans and dates are such, where the model reads them.
 
-        A column that holds text instead is read value by value in the notation of the fit. Words such as "n.a." are
-        missing values, and any other value that cannot be read is a problem of its row. Other frames are returned as
-        they are.
+        Values that cannot be read are missing.
 
         Examples
         --------
@@ -299,59 +253,26 @@ class Coding:
         >>> from adaline.coding.frames import plain_terms
         >>> columns = (Column("day", "date"),)
         >>> frame = nw.from_native(pa.table({"day": ["2024-12-31", "unknown"]}), eager_only=True)
-        >>> Coding(columns, plain_terms(columns)).read_texts(frame)[1].reasons()
-        [None, "invalid date 'unknown' of day"]
+        >>> Coding(columns, plain_terms(columns)).typed(frame)["day"].to_list()
+        [datetime.datetime(2024, 12, 31, 0, 0), None]
         """
-        found: list[_Unread] = []
-        for column in self._misread(frame):
-            frame, wrong = self._read_column(column, frame)
-            found += wrong
-        problems = self.problems(frame)
-        for name, rows, problem, values in found:
-            problems.add(problem, name, rows, values)
-        return frame, problems
-
-    def without_unreadable(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
-        """Return an Arrow table read as `read_texts` does; texts that cannot be read are missing values."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        for column in self._misread(frame):
-            frame, wrong = self._read_column(column, frame)
-            native = frame.to_native()
-            at = native.schema.get_field_index(column.name)
-            for _, rows, *_ in wrong:
-                values = native.column(at)
-                kept = pc.if_else(pa.array(rows), pa.scalar(None, values.type), values)
-                native = native.set_column(at, column.name, kept)
-            frame = nw.from_native(native, eager_only=True)
-        return frame
-
-    def _misread(self, frame: nw.DataFrame[Any]) -> list[Column]:
-        """Return the columns of numbers, dates and booleans that an Arrow table holds as texts."""
-        if not frame.implementation.is_pyarrow():
-            return []
-        read = (one for one in self.columns if one.kind in TYPES and one.name in frame.columns)
-        return [column for column in read if column.misread(frame[column.name].dtype)]
-
-    def _read_column(self, column: Column, frame: nw.DataFrame[Any]) -> tuple[nw.DataFrame[Any], list[_Unread]]:
-        """Return an Arrow table with a column of text read by value, and the rows with each problem of the values."""
         import pyarrow as pa
 
-        notation = next((one for one in self.notations if column.name in one.columns), None)
-        values = frame[column.name].to_list()
-        texts = [None if is_missing(value) or is_word(value) else str(value) for value in values]
-        read = {text: read_text(text, column.kind, notation) for text in texts if text is not None}
-        kind, default = TYPES[column.kind]
-        kept = [None if text is None else default if read[text][1] else read[text][0] for text in texts]
         native = frame.to_native()
-        at = native.schema.get_field_index(column.name)
-        native = native.set_column(at, column.name, pa.array(kept, kind))
-        found = []
-        for problem in sorted({problem for _, problem in read.values() if problem}):
-            rows = np.array([text is not None and read[text][1] == problem for text in texts], dtype=bool)
-            found.append((column.name, rows, problem, texts))
-        return nw.from_native(native, eager_only=True), found
+        for column in self.columns:
+            at = native.schema.get_field_index(column.name)
+            if at < 0 or column.is_category or kind_of(frame[column.name].dtype) == column.kind:
+                continue
+            values, _ = read_values(frame[column.name].to_list(), column.kind, self.notation(column.name))
+            native = native.set_column(at, column.name, pa.array(values, ARROW_TYPES[column.kind]))
+        return nw.from_native(native, eager_only=True)
+
+    def notation(self, name: str) -> Notation | None:
+        """Return how the files of the fit wrote a column, or the one that it is a lag of; None where plainly."""
+        if not self.notations:
+            return None
+        name = (lag_of(name) or (name,))[0]
+        return next((one for one in self.notations if name in one.columns), None)
 
     @cached_property
     def facts(self) -> dict[str, Facts]:
@@ -418,18 +339,8 @@ class Coding:
         effects = effects_of_rows(fitted, frame, self.unseen, first_row) if fitted else None
         if self.offset is None:
             return effects
-        return self._read_expression(frame) if effects is None else self._read_expression(frame) + effects
-
-    def _read_expression(self, frame: nw.DataFrame[Any]) -> Array:
-        """Return the offset of each row of a frame, (n,), NaN where it is missing."""
-        assert self.offset is not None
-        names = [self.offset] if self.offset in frame.columns else names_in(self.offset)
-        for name in names:
-            if name not in frame.columns:
-                raise InvalidData(f"column {name!r} is missing from the table; the offset of the model needs it")
-        columns = {name: Column(name, "number").numbers(frame) for name in names}
-        value = columns[self.offset] if self.offset in columns else evaluate(self.offset, columns)
-        return np.broadcast_to(value, (len(frame),))
+        known = _Rows(self, frame, first_row).offset()
+        return known if effects is None else known + effects
 
     def column(self, name: str, category: bool) -> Column:
         """Return a raw column by its name, as a number or as a category."""
@@ -502,14 +413,202 @@ class Coding:
         return learner.labels(facts), learner.share(facts)
 
 
-class _Rows:
-    """The rows of one frame, each raw column of which is read once."""
+class _RawRows:
+    """The raw columns of one frame, each of which is read once."""
 
     def __init__(self, coding: Coding, frame: nw.DataFrame[Any], first_row: int) -> None:
         self.coding = coding
         self.frame = frame
         self.first_row = first_row
         self.read: dict[tuple[str, bool], Any] = {}
+        self._as_read: dict[str, ReadColumn] = {}
+        self._levels: dict[str, Codes32] = {}
+
+    def problems(self) -> RowProblems:
+        """Return which rows cannot be coded, and why."""
+        coding, frame = self.coding, self.frame
+        out = RowProblems(len(frame))
+        refused, filled = coding.unseen == "error", coding.missing in ("mean", "indicator")
+        if coding.offset is not None:
+            for name in self._offset_names():
+                self._add_unread(out, name)
+            out.add_missing(coding.offset, ~np.isfinite(self.offset(strict=False)) & out.codable)
+        for effect in coding.effects:
+            codes = effect.codes(frame)
+            if np.isnan(effect.missing):
+                out.add_missing(effect.name, codes == ABSENT)
+            if refused and effect.fitted:
+                self._add_unseen(out, effect.name, codes, effect.levels.tolist())
+        for column in coding.columns:
+            name = column.name
+            if column.has_levels:
+                codes = self._codes_of(column)
+                if not filled:
+                    out.add_missing(name, codes == ABSENT)
+                if refused and name in coding._by_levels:
+                    self._add_unseen(out, name, codes, column.levels)
+            elif column.is_category:
+                absent = None if filled else column.texts(frame).absent
+                if absent is not None:
+                    out.add_missing(name, absent)
+            else:
+                unread = self._add_unread(out, name)
+                if not filled:
+                    out.add_missing(name, np.isnan(self._read_column(name).values) & ~unread)
+        for text in coding._computed_levels if refused else ():
+            outside = np.isnan(self.value(text, strict=False))
+            out.add("value outside the intervals", text, outside & ~out.missing)
+        return out
+
+    def _add_unread(self, problems: RowProblems, name: str) -> Mask:
+        """Add the values of a column of numbers that cannot be read; return which they are, (n,)."""
+        found, unread = self._read_column(name), np.zeros(len(self.frame), dtype=bool)
+        for problem, rows in found.wrong.items():
+            problems.add(problem, name, rows, found.given)
+            unread |= rows
+        return unread
+
+    def _add_unseen(self, problems: RowProblems, name: str, codes: Codes32, levels: Sequence[Any]) -> None:
+        unknown = codes == UNKNOWN
+        if unknown.any():
+            alike = {level.strip().casefold(): level for level in levels if isinstance(level, str)}
+            problems.add("unseen level", name, unknown, self.frame[name].to_list(), alike)
+
+    def _read_column(self, name: str) -> ReadColumn:
+        """Return a column of numbers as it is read, one of the offset too."""
+        if name not in self._as_read:
+            kind = next((one.kind for one in self.coding.columns if one.name == name and not one.is_category), "number")
+            self._as_read[name] = read_column(self.frame, name, kind, self.coding.notation(name))
+        return self._as_read[name]
+
+    def _codes_of(self, column: Column) -> Codes32:
+        if column.name not in self._levels:
+            self._levels[column.name] = column.codes(self.frame)
+        return self._levels[column.name]
+
+    def _offset_names(self) -> list[str]:
+        """Return the raw columns of the offset."""
+        text = self.coding.offset
+        assert text is not None
+        names = [text] if text in self.frame.columns else names_in(text)
+        for name in names:
+            if name not in self.frame.columns:
+                raise InvalidData(f"column {name!r} is missing from the table; the offset of the model needs it")
+        return names
+
+    def offset(self, strict: bool = True) -> Array:
+        """Return the offset of each row, (n,), NaN where it is missing; or cannot be read, which `strict` refuses."""
+        text, columns = self.coding.offset or "", {name: self._read_column(name) for name in self._offset_names()}
+        for name, column in columns.items() if strict else ():
+            column.refuse_unreadable(name, "number", self.first_row)
+        values = {name: column.values for name, column in columns.items()}
+        return np.broadcast_to(values[text] if text in values else evaluate(text, values), (len(self.frame),))
+
+    def value(self, text: str, strict: bool = True) -> Array:
+        """Return an expression of the columns: (n,), (n, M), or one number; NaN of unreadable ones unless `strict`."""
+        columns = {name: self._numbers(name, strict)[0] for name in names_in(text)}
+        columns |= {key: self._equals(name, level) for key, name, level in compiled(text).compared}
+        return evaluate(text, columns, self.coding.facts)
+
+    def _equals(self, name: str, level: str) -> Array:
+        """Return 1 where a category has a level, else 0; where it is missing and filled, the share of the level."""
+        column = self.coding.column(name, True)
+        levels = [str(one) for one in column.levels]
+        if level not in levels:
+            raise InvalidData(
+                f"column {name!r} has no level {level!r} to be compared with; there are: {_some(column.levels)}"
+            )
+        codes = self._codes_of(column)
+        out: Array = (codes == levels.index(level)).astype(np.float64)
+        absent = codes == ABSENT
+        if absent.any():
+            if self.coding.missing not in ("mean", "indicator"):
+                self._refuse_missing(name, absent)
+            out[absent] = column.share[levels.index(level)]
+        return out
+
+    def _numbers(self, name: str, strict: bool = True) -> tuple[Array, Any]:
+        """Return a column of numbers, filled where the coding fills it, and which values are missing, or None."""
+        column, found = self.coding.column(name, False), self._read_column(name)
+        if strict:
+            found.refuse_unreadable(name, column.kind, self.first_row)
+        if self.coding.missing not in ("mean", "indicator"):
+            return found.values, None
+        if (name, False) not in self.read:
+            gaps = np.isnan(found.values)
+            self.read[name, False] = (np.where(gaps, column.mean, found.values) if gaps.any() else found.values), gaps
+        known: tuple[Array, Any] = self.read[name, False]
+        return known
+
+    def _codes(self, factor: TermFactor) -> Codes32:
+        key = (factor.text if factor.column is None else factor.column, True)
+        if key not in self.read:
+            self.read[key] = self._computed_codes(factor) if factor.column is None else self._level_codes(factor.column)
+        found: Codes32 = self.read[key]
+        return found
+
+    def _level_codes(self, name: str) -> Codes32:
+        column = self.coding.column(name, True)
+        codes = self._codes_of(column)
+        if codes.min(initial=0) >= 0:
+            return codes
+        codes, absent = codes.copy(), codes == ABSENT
+        if absent.any():
+            if self.coding.missing not in ("mean", "indicator"):
+                self._refuse_missing(column.name, absent)
+            if column.gaps:
+                codes[absent] = len(column.levels)
+        if self.coding.unseen == "error" and (codes == UNKNOWN).any():
+            row = int(np.flatnonzero(codes == UNKNOWN)[0])
+            level = self.frame[column.name].to_list()[row]
+            raise InvalidData(
+                f"column {column.name!r} has the level {shown_level(level)} at row {self.first_row + row}, which did "
+                f"not occur in the fit ({_some(column.levels)}). Fit the model with unseen='other' to treat such "
+                "levels as an average level, or name all levels by categories="
+            )
+        return codes
+
+    def _computed_codes(self, factor: TermFactor) -> Codes32:
+        """Return the indices of levels that an expression computes, UNKNOWN where a number is in no interval."""
+        values = np.broadcast_to(self.value(factor.text), (len(self.frame),))
+        for name in names_in(factor.text):
+            gaps = np.isnan(self._numbers(name)[0])
+            if gaps.any():
+                self._refuse_missing(name, gaps)
+        nowhere = np.isnan(values)
+        if nowhere.any() and self.coding.unseen == "error":
+            row = self.first_row + int(nowhere.argmax())
+            raise InvalidData(
+                f"{factor.text} has no level for row {row}: its value is outside all intervals. Give breaks that "
+                "cover it, or fit the model with unseen='other' to treat it as an average level"
+            )
+        return np.where(nowhere, UNKNOWN, values).astype(np.int32)
+
+    def _refuse_missing(self, name: str, gaps: NDArray[np.bool_]) -> None:
+        row = self.first_row + int(np.flatnonzero(gaps)[0])
+        raise MissingValues(
+            f"column {name!r} has {counted(int(gaps.sum()), 'missing value')} (NaN or none), first at row {row}. Fill "
+            "them, leave such rows out, or open the table with missing='drop', 'mean' or 'indicator'"
+        )
+
+
+class _Rows(_RawRows):
+    """The columns of X of the rows of one frame."""
+
+    def columns(self) -> Any:
+        """Return the columns of X, or X in CSR."""
+        coding, count = self.coding, len(self.frame)
+        if not coding.terms:
+            return np.empty((count, 0))
+        with np.errstate(all="ignore"):  # sums refuse what is not finite
+            if coding.sparse:
+                return as_csr(count, [(coding.term_width(term), self.parts(term)) for term in coding._all_terms])
+            return Columns(np.ascontiguousarray(column) for term in coding._all_terms for column in self.term(term))
+
+    def packed(self) -> Any:
+        """Return X, (n, D), column-major or CSR."""
+        columns = self.columns()
+        return columns.packed() if isinstance(columns, Columns) else columns
 
     def parts(self, factors: tuple[TermFactor, ...]) -> list[Entries]:
         """Return the columns of a term as parts of sparse rows."""
@@ -587,29 +686,6 @@ class _Rows:
                 out = out * part
             yield out
 
-    def value(self, text: str) -> Array:
-        """Return an expression of the columns: (n,), (n, M), or one number."""
-        columns = {name: self._numbers(name)[0] for name in names_in(text)}
-        columns |= {key: self._equals(name, level) for key, name, level in compiled(text).compared}
-        return evaluate(text, columns, self.coding.facts)
-
-    def _equals(self, name: str, level: str) -> Array:
-        """Return 1 where a category has a level, else 0; where it is missing and filled, the share of the level."""
-        column = self.coding.column(name, True)
-        levels = [str(one) for one in column.levels]
-        if level not in levels:
-            raise InvalidData(
-                f"column {name!r} has no level {level!r} to be compared with; there are: {_some(column.levels)}"
-            )
-        codes = column.codes(self.frame)
-        out: Array = (codes == levels.index(level)).astype(np.float64)
-        absent = codes == ABSENT
-        if absent.any():
-            if self.coding.missing not in ("mean", "indicator"):
-                self._refuse_missing(name, absent)
-            out[absent] = column.share[levels.index(level)]
-        return out
-
     def _factor(self, factor: TermFactor) -> Iterator[Array]:
         if factor.column is None and compiled(factor.text).kind != "levels":
             value = self.value(factor.text)
@@ -640,69 +716,6 @@ class _Rows:
             if unknown:
                 values[without_level] = column @ np.array(share)
             yield values
-
-    def _numbers(self, name: str) -> tuple[Array, Any]:
-        if (name, False) not in self.read:
-            column = self.coding.column(name, False)
-            values = column.numbers(self.frame)
-            if self.coding.missing in ("mean", "indicator"):
-                gaps = np.isnan(values)
-                self.read[name, False] = (np.where(gaps, column.mean, values) if gaps.any() else values), gaps
-            else:
-                self.read[name, False] = values, None
-        found: tuple[Array, Any] = self.read[name, False]
-        return found
-
-    def _codes(self, factor: TermFactor) -> Codes32:
-        key = (factor.text if factor.column is None else factor.column, True)
-        if key not in self.read:
-            self.read[key] = self._computed_codes(factor) if factor.column is None else self._level_codes(factor.column)
-        found: Codes32 = self.read[key]
-        return found
-
-    def _level_codes(self, name: str) -> Codes32:
-        column = self.coding.column(name, True)
-        codes = column.codes(self.frame)
-        if codes.min(initial=0) >= 0:
-            return codes
-        absent = codes == ABSENT
-        if absent.any():
-            if self.coding.missing not in ("mean", "indicator"):
-                self._refuse_missing(column.name, absent)
-            if column.gaps:
-                codes[absent] = len(column.levels)
-        if self.coding.unseen == "error" and (codes == UNKNOWN).any():
-            row = int(np.flatnonzero(codes == UNKNOWN)[0])
-            level = self.frame[column.name].to_list()[row]
-            raise InvalidData(
-                f"column {column.name!r} has the level {shown_level(level)} at row {self.first_row + row}, which did "
-                f"not occur in the fit ({_some(column.levels)}). Fit the model with unseen='other' to treat such "
-                "levels as an average level, or name all levels by categories="
-            )
-        return codes
-
-    def _computed_codes(self, factor: TermFactor) -> Codes32:
-        """Return the indices of levels that an expression computes, UNKNOWN where a number is in no interval."""
-        values = np.broadcast_to(self.value(factor.text), (len(self.frame),))
-        for name in names_in(factor.text):
-            gaps = np.isnan(self._numbers(name)[0])
-            if gaps.any():
-                self._refuse_missing(name, gaps)
-        nowhere = np.isnan(values)
-        if nowhere.any() and self.coding.unseen == "error":
-            row = self.first_row + int(nowhere.argmax())
-            raise InvalidData(
-                f"{factor.text} has no level for row {row}: its value is outside all intervals. Give breaks that "
-                "cover it, or fit the model with unseen='other' to treat it as an average level"
-            )
-        return np.where(nowhere, UNKNOWN, values).astype(np.int32)
-
-    def _refuse_missing(self, name: str, gaps: NDArray[np.bool_]) -> None:
-        row = self.first_row + int(np.flatnonzero(gaps)[0])
-        raise MissingValues(
-            f"column {name!r} has {counted(int(gaps.sum()), 'missing value')} (NaN or none), first at row {row}. Fill "
-            "them, leave such rows out, or open the table with missing='drop', 'mean' or 'indicator'"
-        )
 
 
 class ColumnNames(MadeNames):

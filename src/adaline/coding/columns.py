@@ -7,18 +7,17 @@ counted.
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from datetime import date, datetime, timedelta
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.coding.numerals import plain_number
+from adaline.coding.numerals import Notation, plain_number
+from adaline.coding.reading import is_missing, read_column
 from adaline.coding.texts import (
     ABSENT,
     UNKNOWN,
@@ -33,7 +32,7 @@ from adaline.coding.texts import (
     signed_buckets,
     written,
 )
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import InvalidParameter
 from adaline.forms import Count, FiniteNumber, Word
 from adaline.lazy import nw
 from adaline.locks import cached_property
@@ -47,10 +46,6 @@ OFTEN = 10
 FEW_LEVELS = 20  # one with more distinct values than this, most of which occur once, is prose
 DEFAULT_WIDTH, MOST_WIDTH = 2**18, 2**30  # columns that the texts of a column are hashed to
 MISSING_LEVEL = "(missing)"
-ARROW_NUMBERS = ("double", "float", "bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32)))
-"""Types of Arrow that float64 holds exactly."""
-DAY = 86400.0
-YEAR_FIRST = re.compile(r"\d{4}-\d\d-\d\d")
 LONG = 2**14  # texts of a series from which it pays to import Arrow
 
 
@@ -84,39 +79,14 @@ class Column:
         """Return the levels as text, that of missing values last."""
         return [*map(str, self.levels), *([MISSING_LEVEL] if self.gaps else [])]
 
-    def numbers(self, frame: nw.DataFrame[Any]) -> Array:
-        """Return the values in a frame as float64, NaN where missing."""
-        native = frame.to_native()
-        if self.kind == "date":
-            return self._days(frame[self.name])
-        if frame.implementation.is_pyarrow() and str(native.schema.field(self.name).type) in ARROW_NUMBERS:
-            return _arrow_numbers(native.column(self.name))  # the common case; of doubles without a copy
-        series = frame[self.name]
-        try:
-            if frame.implementation.is_pyarrow() and series.dtype.is_integer():  # of which some are rounded
-                return _arrow_numbers(native.column(self.name).cast("double", safe=False))
-            return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-        except Exception:
-            kind = "text" if series.dtype == nw.String else series.dtype
-            raise InvalidData(
-                f"column {self.name!r} holds {kind}, and the model was fitted to numbers: correct the values"
-            ) from None
+    def numbers(self, frame: nw.DataFrame[Any], first_row: int = 0, notation: Notation | None = None) -> Array:
+        """Return the values in a frame as float64, dates as days since 1970, NaN where missing.
 
-    def _days(self, series: nw.Series[Any]) -> Array:
-        """Return dates as days since 1970, NaN where missing; a column without values may have any type."""
-        if not self.misread(series.dtype):
-            return days(series)
-        if series.null_count() == len(series):
-            return np.full(len(series), math.nan)
-        found = _written_days(series.to_list())
-        if found is not None:
-            return found
-        kind = "text" if series.dtype == nw.String else series.dtype
-        raise InvalidData(f"column {self.name!r} holds {kind}, and the model was fitted to dates: correct the values")
-
-    def misread(self, dtype: Any) -> bool:
-        """Whether a column of this type has to be read again as what the model was fitted to, by its texts."""
-        return kind_of(dtype) != "date" if self.kind == "date" else dtype == nw.String
+        Values that cannot be read as what the column is are refused; rows are counted from `first_row`.
+        """
+        found = read_column(frame, self.name, self.kind, notation)
+        found.refuse_unreadable(self.name, self.kind, first_row)
+        return found.values
 
     @property
     def has_levels(self) -> bool:
@@ -152,15 +122,6 @@ class Column:
         """Return the values in a frame as texts."""
         return texts_of(frame[self.name])
 
-    def absent(self, frame: nw.DataFrame[Any]) -> NDArray[np.bool_]:
-        """Return which values in a frame are missing, (n,)."""
-        if not self.is_category:
-            return np.isnan(self.numbers(frame))
-        if self.has_levels:
-            return np.asarray(self.codes(frame) == ABSENT)
-        found = self.texts(frame).absent
-        return np.zeros(len(frame), dtype=bool) if found is None else found
-
     def codes(self, frame: nw.DataFrame[Any], exact: bool = False) -> Codes32:
         """Return the index of each value among the levels, (n,): ABSENT where missing, UNKNOWN for other levels.
 
@@ -176,7 +137,7 @@ class Column:
         if self.of_texts and (series.dtype == nw.String or (arrow and series.dtype == nw.Categorical)):
             return codes_among(self.index, series, exact)
         if series.dtype.is_numeric() and self._numbers is not None:
-            return self._numbers.find(self.numbers(frame))
+            return self._numbers.find(read_column(frame, self.name, "number").values)
         if series.dtype.is_numeric():  # numbers where the levels are texts
             return codes_among(self.index, series)
 
@@ -184,10 +145,8 @@ class Column:
             if is_missing(value):
                 return ABSENT
             found = self._known.get(plain_level(value), UNKNOWN)
-            if found == UNKNOWN and isinstance(value, str) and self._numbers is not None and not exact:
-                number = plain_number(value)
-                return UNKNOWN if number is None else self._known.get(plain_level(number), UNKNOWN)
-            return found
+            alike = () if exact or found != UNKNOWN else _alike(value)
+            return next((self._known[one] for one in alike if one in self._known), found)
 
         if arrow:
             return _arrow_codes(series.to_native(), code)
@@ -318,39 +277,6 @@ def check_width(name: str, width: Any, most: int = MOST_WIDTH, where: str = "") 
         )
 
 
-def days(series: nw.Series[Any]) -> Array:
-    """Return dates and times as days since 1970-01-01, fractions included, NaN where missing."""
-    if series.dtype == nw.Date:
-        series = series.cast(nw.Datetime("us"))
-    micro = series.dt.timestamp("us")
-    seconds = micro // 1_000_000  # Arrow refuses to make floats of integers beyond 2^53, as of the year 9999
-    whole, rest = (
-        np.asarray(part.cast(nw.Float64).to_numpy(), dtype=np.float64)
-        for part in (seconds, micro - seconds * 1_000_000)
-    )
-    return (whole + rest / 1e6) / DAY
-
-
-def _written_days(values: list[Any]) -> Array | None:
-    """Return dates as `days` does, of texts in ISO 8601 or of dates of Python; None where a value is neither.
-
-    A frame read by pandas from a file of text has its dates as such texts, and a column of Python's dates has no type.
-    """
-    out = np.full(len(values), math.nan)
-    for i, value in enumerate(values):
-        if value is None or value != value:
-            continue
-        text = value.strip() if isinstance(value, str) else value.isoformat() if isinstance(value, date) else ""
-        try:
-            when = datetime.fromisoformat(text if YEAR_FIRST.match(text) else "")
-        except ValueError:
-            return None
-        if when.tzinfo is not None:
-            return None
-        out[i] = (when - datetime(1970, 1, 1)) / timedelta(days=1)
-    return out
-
-
 def kind_of(dtype: Any) -> str:
     """Return "number", "boolean", "date", "category" (declared), "text", or "other"."""
     if dtype.is_numeric():
@@ -374,11 +300,6 @@ def nearly_unique(distinct: int, rows: int) -> bool:
     return distinct > FEW_LEVELS and 2 * distinct > rows
 
 
-def is_missing(value: Any) -> bool:
-    """Whether a value is missing: None, NaN, or NA of pandas."""
-    return value is None or type(value).__name__ == "NAType" or bool(value != value)
-
-
 def plain_level(value: Any) -> Any:
     """Return a level as a Python text, number or boolean, which can be stored."""
     value = value.item() if isinstance(value, np.generic) else value
@@ -391,6 +312,18 @@ def plain_levels(levels: Iterable[Any]) -> list[Any]:
     """Return levels as Python texts, numbers or booleans."""
     levels = list(levels)
     return levels if all(type(level) is str for level in levels) else [*map(plain_level, levels)]
+
+
+def _alike(value: Any) -> Iterator[Level]:
+    """Yield the levels that a value stands for where it is none itself, as one of another type, or between blanks."""
+    if not isinstance(value, str):
+        yield written(value)
+        yield written(value).lower()  # True is written as true in SQL and in JSON
+        return
+    yield value.strip()
+    number = plain_number(value)
+    if number is not None:
+        yield plain_level(number)
 
 
 def texts_of(series: nw.Series[Any]) -> Texts:
@@ -420,16 +353,6 @@ def codes_among(index: TextIndex, series: nw.Series[Any], exact: bool = False) -
         if places:
             found[places] = index.find(Texts.of(str(values[i]).strip() for i in places))
     return found if texts.absent is None else np.where(texts.absent, np.int32(ABSENT), found)
-
-
-def _arrow_numbers(column: Any) -> Array:
-    """Return a column of numbers, (n,), NaN where missing; not copied if it is one chunk of doubles without gaps."""
-    if str(column.type) != "double":
-        column = column.cast("double")
-    if column.null_count:
-        column = column.fill_null(math.nan)
-    whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-    return np.asarray(np.from_dlpack(whole), dtype=np.float64)  # Arrow's own to_numpy imports pandas
 
 
 def _arrow_codes(column: Any, code: Callable[[Any], int]) -> Codes32:

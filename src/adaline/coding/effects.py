@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.coding.columns import codes_among, is_missing, plain_level
+from adaline.coding.columns import codes_among, plain_level
+from adaline.coding.reading import is_missing
 from adaline.coding.texts import ABSENT, UNKNOWN, Codes32, TextIndex, Texts
 from adaline.errors import InvalidData, MissingValues
 from adaline.forms import Finite, Floats, LabelsOf

@@ -11,9 +11,10 @@ import numpy as np
 
 from adaline.arrays import DataLike, framed
 from adaline.coding.coding import Coding
-from adaline.coding.columns import Column, is_missing, kind_of
+from adaline.coding.columns import Column, kind_of
 from adaline.coding.learn import MOST_KEPT, TEXTS, ColumnPlan, check_coding, learn_column, refusal, refuse_prose
 from adaline.coding.levels import LevelSummary
+from adaline.coding.reading import is_missing
 from adaline.coding.terms import Term, TermFactor, without_repetition
 from adaline.errors import InvalidData, InvalidType, MissingValues
 from adaline.lazy import nw

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.attributes import own_attributes
-from adaline.coding.columns import is_missing, plain_level, texts_of
+from adaline.coding.columns import plain_level, texts_of
+from adaline.coding.reading import is_missing
 from adaline.coding.texts import Texts, count_rows, is_view
 from adaline.lazy import nw
 

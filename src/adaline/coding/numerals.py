@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -48,7 +49,7 @@ SECONDS = "%H:%M:%S"  # the form of columns of them, read as seconds
 DATE_FORM = (
     "(%[YmdbB][-/. ]%[mdbB][-/. ,]{1,2}%[Yymd]|%Y%m%d|%Y[-/]%m|%[bB][-/ ]%[Yy])([T, ]+%[HI]:%M(:%S([.]%f)?)?( %p)?)?"
 )
-ISO_DATE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+ISO_DATE = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})")
 
 MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", "?")
 """Words that stand for a missing value in any column."""
@@ -187,14 +188,13 @@ def date_in(value: str, form: str = "") -> datetime | None:
     (datetime.datetime(2024, 12, 31, 0, 0), datetime.datetime(2024, 12, 31, 10, 30), None)
     """
     trimmed = value.strip(BLANK)
-    try:
-        return datetime.strptime(trimmed, form)
-    except ValueError:
-        pass
-    found = re.match(ISO_DATE, trimmed)
+    if form:
+        with suppress(ValueError):
+            return datetime.strptime(trimmed, form)
+    found = ISO_DATE.match(trimmed)
     if found is None:
         return None
-    year, month, day = found.group().split("-")
+    year, month, day = found.groups()
     try:
         read = datetime.fromisoformat(f"{year}-{month:0>2}-{day:0>2}{trimmed[found.end() :]}")
         return read if read.tzinfo is None else read.astimezone(UTC).replace(tzinfo=None)

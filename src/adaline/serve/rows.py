@@ -12,20 +12,23 @@ first fit are known, and the policies of its table say what is done about others
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
 from itertools import chain
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import scipy
 from numpy.typing import NDArray
+from pyarrow import types
 
 from adaline.arrays import Array, is_sparse
 from adaline.coding import Coding, Column
 from adaline.coding.expressions import evaluate, names_in
+from adaline.coding.reading import read_values
 from adaline.coding.texts import written
 from adaline.errors import AdalineError, BadRows, InvalidParameter
 from adaline.estimator import is_regressor
@@ -43,6 +46,13 @@ LARGEST, SMALLEST = 1e100, 1e-100
 NUMBERS = {float, int, bool, type(None)}
 """Types of the values of a row that are numbers, or missing."""
 TEXTS = {str, type(None)}
+OWN_TYPES: dict[str, Callable[[Any], bool]] = {
+    "number": lambda kind: types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind),
+    "boolean": types.is_boolean,
+    "date": lambda kind: types.is_date(kind) or types.is_timestamp(kind),
+    "text": lambda kind: types.is_string(kind) or types.is_large_string(kind),
+}
+"""Which types of Arrow the values of each kind have; others are looked at one by one."""
 SHOWN = 40  # characters of a value in a message
 EXPANDED = 2**28  # bytes that the columns of an Arrow table may take beyond eight times its own
 
@@ -67,8 +77,6 @@ class RowColumn:
     @property
     def arrow_type(self) -> Any:
         """The type of the column in a record batch."""
-        import pyarrow as pa
-
         kinds = {"number": pa.float64(), "boolean": pa.bool_(), "date": pa.timestamp("us"), "text": pa.string()}
         return kinds[self.kind]
 
@@ -182,8 +190,6 @@ class RowLayout:
         a column that the model does not know; targets and weights of rows to predict are left alone. Rows to learn from
         that have missing values are left out where the model's table did so.
         """
-        import pyarrow as pa
-
         drops = target and self.coding is not None and self.coding.missing == "drop"
         columns = tuple(replace(column, optional=True) for column in self.columns) if drops else self.columns
         known = (*columns, *self.learned) if target else columns
@@ -233,8 +239,6 @@ class RowLayout:
 
     def batch_of_numbers(self, numbers: Array) -> Any:
         """Return the record batch of numbers (m, n), as `numbers` returns them."""
-        import pyarrow as pa
-
         arrays = _side_by_side(numbers)
         for k, column in self._indexed:
             arrays[k] = column.column(arrays[k])
@@ -303,8 +307,6 @@ class RowLayout:
     @cached_property
     def _schemas(self) -> tuple[Any, Any]:
         """The schema of rows to predict, and of those to learn from."""
-        import pyarrow as pa
-
         known = self.columns, (*self.columns, *self.learned)
         one, two = (pa.schema([(column.name, column.arrow_type) for column in columns]) for columns in known)
         return one, two
@@ -355,8 +357,6 @@ class RowLayout:
 
     def _numbers(self, batch: Any) -> Any:
         """Return the columns of X, (n, D), marked as coded."""
-        import pyarrow as pa
-
         x = None if self.direct is None else self.direct.code(batch)
         if x is not None:
             return x
@@ -373,8 +373,6 @@ class RowLayout:
     def _targets(self, batch: Any) -> Any:
         """Return targets (n,) or (n, K), or labels (n,)."""
         if self.classes is not None:
-            import pyarrow.compute as pc
-
             labels = batch.column(self.targets[0].name)
             found = pc.index_in(labels, value_set=self._known_labels)
             if found.null_count:
@@ -396,8 +394,6 @@ class RowLayout:
     @cached_property
     def _known_labels(self) -> Any:
         """The classes as an Arrow array of the type of the labels; empty where there are none."""
-        import pyarrow as pa
-
         if self.classes is None:
             return pa.nulls(0)
         kind = self.targets[0].kind
@@ -585,8 +581,6 @@ def _of_rows(values: list[list[Any]], known: Sequence[RowColumn]) -> list[Any]:
 
 def _side_by_side(numbers: Array) -> list[Any]:
     """Return the rows of a matrix (m, n) of finite numbers as m Arrow arrays, which are not copied."""
-    import pyarrow as pa
-
     numbers = np.ascontiguousarray(numbers)
     double, buffer, count = pa.float64(), pa.py_buffer(numbers), numbers.shape[1]
     slices = (buffer.slice(8 * count * k, 8 * count) for k in range(len(numbers)))
@@ -595,8 +589,6 @@ def _side_by_side(numbers: Array) -> list[Any]:
 
 def _of_values(values: list[Any], column: RowColumn) -> Any:
     """Return values of a column as an Arrow array; refuse others than its kind has."""
-    import pyarrow as pa
-
     if column.kind == "number":
         if not NUMBERS.issuperset(map(type, values)):
             allowed = (float, int, np.floating, np.integer, np.bool_, type(None))
@@ -609,8 +601,7 @@ def _of_values(values: list[Any], column: RowColumn) -> Any:
             row = next(i for i, value in enumerate(values) if isinstance(value, int) and abs(value) > LARGEST)
             raise _bad("the number is too large", row, column) from None
         return _checked_numbers(numbers, column)
-    plain = column.kind == "text" and TEXTS.issuperset(map(type, values))
-    made = values if plain else [v if v is None else _value(v, i, column) for i, v in enumerate(values)]
+    made = _read(values, column)
     try:
         return _checked_gaps(pa.array(made, type=column.arrow_type), column)
     except (UnicodeEncodeError, pa.ArrowException, OverflowError):
@@ -619,32 +610,28 @@ def _of_values(values: list[Any], column: RowColumn) -> Any:
         ) from None
 
 
-def _value(value: Any, row: int, column: RowColumn) -> Any:
-    """Return a value of a column of texts, booleans or dates."""
-    if column.kind == "boolean" and (isinstance(value, bool) or value in (0, 1)):
-        return bool(value)
-    if column.kind == "text" and isinstance(value, str | bool | int | float):
-        return written(value)
-    if column.kind == "date" and isinstance(value, str):
-        try:
-            return _naive(datetime.fromisoformat(value))
-        except ValueError:
-            raise _bad(f"{value!r:.{SHOWN}} is not a date as 2024-12-31 or 2024-12-31T12:00:00", row, column) from None
-    if column.kind == "date" and isinstance(value, date):
-        return _naive(value) if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
-    what = {"boolean": "true or false", "text": "a text", "date": "a date"}[column.kind]
-    raise _bad(f"{value!r:.{SHOWN}} is not {what}", row, column)
-
-
-def _naive(when: datetime) -> datetime:
-    """Return a time without its zone, in UTC."""
-    return when if when.tzinfo is None else (when - when.utcoffset()).replace(tzinfo=None)  # type: ignore[operator]
+def _read(values: list[Any], column: RowColumn) -> list[Any]:
+    """Return values of a column of texts, booleans or dates; of its own type but for dates, which are texts in JSON."""
+    given = set(map(type, values))
+    if column.kind == "text" and TEXTS.issuperset(given):
+        return values
+    if column.kind == "text":
+        wrong = np.array([not isinstance(value, str | bool | int | float | None) for value in values])
+        read = [value if value is None else written(value) for value in values]
+    else:
+        read, problems = read_values(values, column.kind)
+        wrong = np.any([*problems.values(), np.zeros(len(values), dtype=bool)], axis=0)
+        if column.kind == "boolean" and str in given:
+            wrong |= [isinstance(value, str) for value in values]
+    if wrong.any():
+        row = int(wrong.argmax())
+        what = {"boolean": "true or false", "text": "a text", "date": "a date as 2024-12-31 or 2024-12-31T12:00:00"}
+        raise _bad(f"{values[row]!r:.{SHOWN}} is not {what[column.kind]}", row, column)
+    return read
 
 
 def _of_arrow(table: Any, column: RowColumn) -> Any:
     """Return a column of an Arrow table or record batch in the type of its kind."""
-    import pyarrow as pa
-
     if column.name not in table.schema.names:
         if column.optional:
             return pa.nulls(table.num_rows, column.arrow_type)
@@ -658,11 +645,7 @@ def _of_arrow(table: Any, column: RowColumn) -> Any:
             given = given.combine_chunks() if given.num_chunks != 1 else given.chunk(0)
         if pa.types.is_dictionary(given.type):
             given = given.dictionary.take(given.indices)
-        texts = pa.types.is_string(given.type) or pa.types.is_large_string(given.type)
-        if texts and column.kind in ("number", "boolean") and given.null_count < len(given):
-            row = given.is_valid().index(True).as_py()
-            raise _bad(f"{given[row].as_py()!r:.{SHOWN}} is not a {column.kind}", row, column)
-        if column.kind == "text" and not texts:
+        if not (pa.types.is_null(given.type) or OWN_TYPES[column.kind](given.type)):
             return _of_values(given.to_pylist(), column)
         made = given.cast(column.arrow_type, safe=False)
     except (pa.ArrowException, MemoryError):
@@ -675,8 +658,6 @@ def _refuse_expansion(table: Any, known: Sequence[RowColumn]) -> None:
 
     Values are numbers, times or texts, or a dictionary of these: none that lie within others, views, or runs.
     """
-    import pyarrow as pa
-
     own = [column for column in known if table.schema.names.count(column.name) == 1]
     size = 8 * table.num_rows * len(known)
     for column in own:
@@ -693,9 +674,6 @@ def _refuse_expansion(table: Any, known: Sequence[RowColumn]) -> None:
 
 def _length_of_texts(given: Any, name: str) -> int:
     """Return how many bytes the texts of a column with a dictionary take, each as often as it occurs."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     size = 0
     for part in given.chunks if hasattr(given, "chunks") else [given]:
         try:
@@ -708,8 +686,6 @@ def _length_of_texts(given: Any, name: str) -> int:
 
 def _checked_numbers(numbers: Array, column: RowColumn) -> Any:
     """Return numbers as an Arrow array, NaN where they are missing; refuse infinity, and gaps that must not be."""
-    import pyarrow as pa
-
     if not np.isfinite(numbers).all():
         wrong = np.isinf(numbers) if column.optional else ~np.isfinite(numbers)
         if wrong.any():

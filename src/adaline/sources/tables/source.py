@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, is_sparse
 from adaline.block import Block, Shape, block_rows
 from adaline.coding import Coding
-from adaline.coding.columns import is_missing, plain_level
+from adaline.coding.columns import plain_level
 from adaline.coding.formula import targets_of
+from adaline.coding.reading import is_missing
 from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnreadableTable, with_row
 from adaline.lazy import nw
 from adaline.locks import cached_property

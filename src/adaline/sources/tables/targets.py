@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.coding import Coding, Column
-from adaline.coding.columns import is_missing, plain_level
+from adaline.coding.columns import plain_level
 from adaline.coding.expressions import evaluate
+from adaline.coding.reading import is_missing
 from adaline.coding.texts import ABSENT, UNKNOWN
 from adaline.errors import InvalidData, MissingValues, UnknownLabel
 from adaline.lazy import nw
