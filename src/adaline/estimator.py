@@ -21,8 +21,9 @@ from typing import Any, Self
 from adaline.arrays import AnyArray, LabelsLike, RowsLike, TargetsLike, WeightsLike
 from adaline.attributes import give_attributes, own_attributes
 from adaline.display import fit_as_html
+from adaline.errors import InvalidType
 from adaline.fitted import AnyModel, AnySystem, has_learned
-from adaline.state import MISSING, ShownAttribute
+from adaline.state import MISSING, ShownAttribute, shown_by
 
 WIDTH = 80
 """Characters of a line of a `repr`."""
@@ -201,6 +202,12 @@ class BaseEstimator:
         return own_attributes(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        kind: Any = type(self)
+        if not state.keys().isdisjoint(shown_by(kind)):
+            raise InvalidType(
+                f"this pickle of {kind.__name__} is of another version of adaline: unpickle it there and save it as a "
+                "model file (adaline.save), which later versions read"
+            )
         give_attributes(self, state)
 
     def __repr__(self) -> str:

@@ -6,8 +6,7 @@ same state, and a model file holds the fields of the state.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import MISSING as REQUIRED
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import cache
@@ -201,31 +200,12 @@ def _fields_shown_by(cls: type[Any]) -> list[tuple[str, str]]:
     return [(name, one.field) for name, one in shown_by(kind).items() if isinstance(one, FittedAttribute)]
 
 
-def state_among(model: AnyModel, state: type[S], attributes: dict[str, Any], **known: object) -> S:
-    """Take the attributes that show a state out of others, and return the state; refuse one that is not whole.
-
-    `known` : fields that attributes do not show one by one.
-    """
-    kind: Any = type(model)
-    shown = dict(_fields_shown_by(kind))
-    learned = {field: attributes.pop(name) for name, field in shown.items() if name in attributes}
-    given = {**known, **learned}
-    lacking = [field.name for field in fields(state) if field.name not in given and field.default is REQUIRED]
-    if lacking:
-        names = ", ".join(name for name, field in shown.items() if field in lacking)
-        raise ValueError(f"{kind.__name__} lacks {names}")
-    return state(**given)
-
-
-def settings_among(model: AnyModel, attributes: dict[str, Any]) -> FitSettings:
-    """Take the settings of a fit out of attributes: all, or those that were changed since; the model has the others."""
-    changed = attributes.pop("_fitted_with", {})
-    if isinstance(changed, FitSettings):
-        return changed
+def settings_at_fit(model: AnyModel, changed: dict[str, Any]) -> FitSettings:
+    """Return the settings that a model was fitted with: those that were changed since, and the others as they are."""
     kind: Any = type(model)._fitted_with.kind
     if strange := changed.keys() - {*_field_names(kind)}:
         raise ValueError(f"{type(model).__name__} is not read with {min(strange)}")
-    found: FitSettings = kind.of(model, {**attributes, **changed})
+    found: FitSettings = kind.of(model, changed)
     return found
 
 
@@ -240,10 +220,3 @@ def attributes_of(model: object) -> dict[str, Any]:
         shown = ((name, one.read(model)) for name, one in shown_by(kind).items())
         own.update((name, value) for name, value in shown if value is not MISSING)
     return own
-
-
-def without(model: M, names: Collection[str]) -> M:
-    """Return a copy of an object that has no attributes of these names."""
-    made = object.__new__(type(model))
-    made.__setstate__({name: value for name, value in attributes_of(model).items() if name not in names})  # type: ignore[attr-defined]
-    return made

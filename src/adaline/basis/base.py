@@ -25,7 +25,7 @@ from adaline.errors import InvalidData, InvalidType
 from adaline.estimator import BaseEstimator, TransformerMixin, clone
 from adaline.fitted import check_is_fitted
 from adaline.parameters import NONE, AnyOf, Instance, ListOf
-from adaline.state import FittedAttribute, FittedState, attributes_of, shown_by, state_among
+from adaline.state import FittedAttribute, FittedState, attributes_of
 
 
 class Basis(TransformerMixin, BaseEstimator):
@@ -132,14 +132,6 @@ class Basis(TransformerMixin, BaseEstimator):
 
         framed(X)  # scikit-learn refuses two columns of one name only in its newest versions
         return validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=reset)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Set attributes by name, from a pickle or a model file, which has the public names."""
-        own: dict[str, Any] = dict(state)
-        kind: Any = type(self)
-        if self.learned_as is not None and not own.keys().isdisjoint(shown_by(kind)):
-            own["_state"] = state_among(self, self.learned_as, own)
-        super().__setstate__(own)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

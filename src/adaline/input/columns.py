@@ -30,18 +30,12 @@ from adaline.state import (
     FittedWith,
     ShownAttribute,
     change_state,
-    settings_among,
-    state_among,
 )
 
 T = TypeVar("T")
 
 SHOWN_NAMES: ContextVar[tuple[str, ...] | None] = ContextVar("names", default=None)
 """The names of columns given without names, while a system is fitted inside another one, which knows them."""
-
-
-COLUMNS = ("n_features_in_", "feature_names_in_", "coding_", "basis_")
-"""The attributes that show the columns of a fitted system to its user."""
 
 
 class InputColumns(NamedTuple):
@@ -147,25 +141,6 @@ class System(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         """Whether the model is fitted: what scikit-learn's `check_is_fitted` asks."""
         return columns_if_any(self) is not None
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over attributes by name: those of a pickle, or of a model file, which names what is shown."""
-        own = dict(state)
-        columns = _columns_among(own)
-        if columns is not None and self.learns is not None:
-            settings = settings_among(self, own)
-            own["_state"] = state_among(self, self.learns, own, columns=columns, fitted_with=settings)
-        super().__setstate__(own)
-
-
-def _columns_among(attributes: dict[str, Any]) -> InputColumns | None:
-    """Take the attributes that show a record of columns out of others, and return the record; None without them."""
-    shown = {name: attributes.pop(name, None) for name in (*COLUMNS, "_hashed", "_first_index")}
-    count, names, coding, basis, hashed, first = shown.values()
-    if count is None:
-        return None
-    kept = None if names is None else tuple(map(str, names))
-    return InputColumns(count, kept, coding, basis, bool(hashed), first)
 
 
 def columns_if_any(system: AnySystem) -> InputColumns | None:

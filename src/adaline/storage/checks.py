@@ -16,7 +16,6 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adaline.attributes import own_attributes
 from adaline.basis import After, Basis, Beside, Fourier, Polynomial, Spline
@@ -30,7 +29,7 @@ from adaline.coding.learned import LearnedFunction
 from adaline.construction import check_values, checks_of
 from adaline.errors import AdalineError
 from adaline.fitted import AnyModel
-from adaline.forms import FieldValue, Size, Sizes, Strings
+from adaline.forms import Sizes
 from adaline.input.columns import System, columns_on
 from adaline.scans import AdaptiveRule, CoordinateRule, Scan
 from adaline.scans.tally import MISTAKES, SIZE, STATUS, STEPS, UPDATES, WEIGHT, State
@@ -38,7 +37,7 @@ from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.least_squares.factor import CholeskyFactor, ColumnScaling, Factor, SpectralFactor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.state import HELD, as_fitted, change_state
-from adaline.storage.fields import CLASSES, KNOWN, fields_of, state_class
+from adaline.storage.fields import CLASSES, KNOWN, OUTPUT, fields_of, names_beside, state_class
 from adaline.sums import ClassMoments, Moments
 from adaline.systems import SYSTEMS
 from adaline.systems.families.adaptation import VARIANTS, Adaptation
@@ -59,18 +58,6 @@ from adaline.systems.wiener_filter import Recording
 LARGEST_EXPONENT = 2200  # of a column's scale, a power of two: float64 has 2^-1074 to 2^1024
 LONGEST_REACH = 10**7  # samples that a filter may look back or ahead
 MOST_WORK = 10**7  # powers and frequencies that a basis may compute for a row
-
-OUTPUT = "_sklearn_output_config"  # what `set_output` of scikit-learn leaves
-BESIDE: dict[str, FieldValue] = {
-    OUTPUT: dict[Literal["transform"], Literal["default", "pandas", "polars"] | None],
-}
-"""The attributes that a fitted system has beside its parameters and its state, with their forms."""
-BESIDE_BASIS: dict[str, FieldValue] = {
-    "n_features_in_": Annotated[int, Size("F")],
-    "feature_names_in_": Annotated[NDArray[np.object_], Strings("F")],
-    **BESIDE,
-}
-"""The same of a basis, whose state has no columns."""
 
 SOLVED: dict[str, str] = {
     "LeastSquaresClassifier": "coef intercept rank",
@@ -111,7 +98,7 @@ def check_fitted(model: AnyModel, sizes: Sizes) -> None:
     cls = type(model)
     arguments = _check_arguments(model)
     beside = {name: value for name, value in own_attributes(model).items() if name not in (*arguments, HELD)}
-    forms = BESIDE_BASIS if isinstance(model, Basis) else BESIDE
+    forms = names_beside(cls)
     if more := beside.keys() - forms.keys():
         raise Misfit(f"{cls.__name__} has no {min(more)}")
     for name, value in beside.items():

@@ -12,11 +12,14 @@ from collections.abc import Iterator
 from enum import Enum
 from functools import cache
 from inspect import isclass
-from typing import Annotated, Any, ClassVar, Final, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
 
 from adaline.basis import BASES, Basis
 from adaline.coding import Column, HashedColumn, WordColumn
-from adaline.forms import NOT_KEPT, FieldValue
+from adaline.forms import NOT_KEPT, FieldValue, Size, Strings
 from adaline.input.columns import System
 from adaline.scans import SCANS, Scan
 from adaline.solvers.least_squares.factor import CholeskyFactor, Factor, KeptFactor, SpectralFactor
@@ -33,6 +36,18 @@ FINAL: dict[type[Any], tuple[type[Any], ...]] = {
 """What an annotation may mean by a class that others are derived from."""
 REQUIRED: Final = dataclasses.MISSING
 """The default of a field that every file has."""
+
+OUTPUT = "_sklearn_output_config"  # what `set_output` of scikit-learn leaves
+BESIDE: dict[str, FieldValue] = {
+    OUTPUT: dict[Literal["transform"], Literal["default", "pandas", "polars"] | None],
+}
+"""The attributes that a fitted system has beside its parameters and its state, with their forms."""
+BESIDE_BASIS: dict[str, FieldValue] = {
+    "n_features_in_": Annotated[int, Size("F")],
+    "feature_names_in_": Annotated[NDArray[np.object_], Strings("F")],
+    **BESIDE,
+}
+"""The same of a basis, whose state has no columns."""
 
 
 class StoredField(NamedTuple):
@@ -97,6 +112,11 @@ def state_class(cls: type[Any]) -> type[FittedState] | None:
     """Return the class of the state that a system or a basis learns; None for one that learns only its columns."""
     found: type[FittedState] | None = cls.learned_as if issubclass(cls, Basis) else cls.learns
     return found
+
+
+def names_beside(cls: type[Any]) -> dict[str, FieldValue]:
+    """Return the names, and the forms, of the attributes that a fitted model has beside its parameters and state."""
+    return BESIDE_BASIS if issubclass(cls, Basis) else BESIDE
 
 
 def _reachable() -> Iterator[type[Any]]:

@@ -1,27 +1,28 @@
 """Files of schema 6, which adaline 0.3.0 wrote: what fit has learned is a flat list of attributes by name.
 
-Schema 7 holds the fields of states instead. The objects in them are the same in both, but for what is listed here.
+Schema 7 holds the fields of states instead. An attribute is the field of its name without the underscores at its ends,
+and the objects in them are the same, but for what is listed here.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from adaline.basis import Basis
-from adaline.state import shown_by
+from adaline.input.columns import InputColumns, System
+from adaline.storage.fields import fields_of, names_beside, state_class
 from adaline.storage.pipelines import of_scikit_learn
 from adaline.storage.tree import FileLayout, system_of
 from adaline.systems import AdaptiveFilter, LogisticRegression, OnlineLogistic
 from adaline.systems.online_alias import is_renamed, settings_of
 
-STORED_AS = {"_state": "_adaptation"}
-"""Names of attributes in these files that are others now."""
+COLUMNS = ("n_features_in_", "feature_names_in_", "coding_", "basis_", "_hashed", "_first_index")
+"""Attributes that show the record of columns."""
 ASSIGNED = ("coef_", "intercept_", "output_")
-"""Attributes of an `AdaptiveFilter` that may have been assigned; its rule has them otherwise."""
-LEFT_OUT = {"AdaptiveRule": ("classes",), "CoordinateRule": ("classes",)}
-"""Fields of objects that follow from others."""
+"""Attributes of an `AdaptiveFilter` that may have been assigned; its rule, which was called `_state`, has them."""
 LEARNED_LATER = {"_standard": None, "_typical": None}
 """Attributes that a `LogisticRegression` that learned online did not have."""
+LEFT_OUT = {"AdaptiveRule": ("classes",), "CoordinateRule": ("classes",)}
+"""Fields of objects that follow from others."""
 
 
 class Schema6(FileLayout):
@@ -34,21 +35,28 @@ class Schema6(FileLayout):
         if cls is LogisticRegression and is_renamed(parameters, learned):
             cls, parameters = OnlineLogistic, settings_of(parameters)
             learned = learned and {**LEARNED_LATER, **learned}
-        attributes = {STORED_AS.get(name, name): value for name, value in learned.items()}
-        kind: Any = cls
-        shown = shown_by(kind)
-        if not all(name.isidentifier() and (name in shown or not hasattr(cls, name)) for name in attributes):
-            raise ValueError("its state names what fit does not set")
-        if not isinstance(attributes.get("basis_"), Basis | None):
-            raise ValueError("its basis is none")
-        model = system_of(cls, parameters, {})
-        assigned = ASSIGNED if cls is AdaptiveFilter else ()
-        model.__setstate__({name: value for name, value in attributes.items() if name not in assigned})
-        for name in attributes.keys() & set(assigned):
-            setattr(model, name, attributes[name])
+        attributes, assigned = dict(learned), {}
+        if cls is AdaptiveFilter and learned:
+            assigned = {name: attributes.pop(name) for name in ASSIGNED if name in attributes}
+            attributes["adaptation"] = attributes.pop("_state")
+        columns = _columns(attributes) if issubclass(cls, System) and learned else {}
+        beside = {name: attributes.pop(name) for name in names_beside(cls) if name in attributes}
+        kind = state_class(cls)
+        left_out = () if kind is None else [name for name, field in fields_of(kind).items() if not field.kept]
+        fields = {name.strip("_"): value for name, value in attributes.items() if name.strip("_") not in left_out}
+        model = system_of(cls, parameters, {**fields, **columns, **beside})
+        for name, value in assigned.items():
+            setattr(model, name, value)
         return model
 
     def fields(self, cls: type[Any], values: dict[str, Any]) -> dict[str, Any]:
         """Return what makes an object of a class from the fields of a file; refuse others than it has."""
         known = {name: value for name, value in values.items() if name not in LEFT_OUT.get(cls.__name__, ())}
         return super().fields(cls, known)
+
+
+def _columns(attributes: dict[str, Any]) -> dict[str, InputColumns]:
+    """Take the attributes that show the record of columns out of others, and return the record."""
+    count, names, coding, basis, hashed, first = (attributes.pop(name, None) for name in COLUMNS)
+    kept = None if names is None else tuple(map(str, names))
+    return {"columns": InputColumns(count, kept, coding, basis, bool(hashed), first)}

@@ -42,8 +42,8 @@ from adaline.errors import InvalidType
 from adaline.fitted import AnyModel
 from adaline.input.columns import System, columns_on
 from adaline.state import change_state
-from adaline.storage.checks import OUTPUT, Misfit, check_fitted, check_model
-from adaline.storage.fields import KNOWN
+from adaline.storage.checks import Misfit, check_fitted, check_model
+from adaline.storage.fields import KNOWN, OUTPUT
 from adaline.storage.pipelines import real_steps
 from adaline.systems import CUSTOM
 

@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 from adaline.activations import ACTIVATIONS
 from adaline.arrays import host_values, is_device
 from adaline.attributes import give_attributes, own_attributes
-from adaline.basis import BASES, Basis, Custom
+from adaline.basis import BASES, Custom
 from adaline.errors import InvalidType
 from adaline.fitted import AnyModel
 from adaline.input.columns import SystemState
@@ -50,9 +50,8 @@ from adaline.locks import cached_property
 from adaline.losses import LOSSES, Binomial, Composed, Linked, NegativeBinomial, Tweedie
 from adaline.results import Status
 from adaline.scans import Scan
-from adaline.state import HELD, settings_among
-from adaline.storage.checks import BESIDE, BESIDE_BASIS
-from adaline.storage.fields import CLASSES, KNOWN, fields_of, given_fields, kept_fields, state_class
+from adaline.state import HELD, settings_at_fit
+from adaline.storage.fields import CLASSES, KNOWN, fields_of, given_fields, kept_fields, names_beside, state_class
 from adaline.storage.pipelines import of_scikit_learn
 from adaline.systems import LogisticRegression
 from adaline.systems.online_alias import with_present_name
@@ -138,7 +137,7 @@ def parts_of(model: AnyModel) -> tuple[dict[str, Any], dict[str, Any]]:
     own = own_attributes(copy.copy(model))  # of a copy, as single rows change a model in place
     beside = {name: value for name, value in own.items() if name not in left_out}
     state = beside.pop(HELD, None)
-    if foreign := beside.keys() - (BESIDE_BASIS if isinstance(model, Basis) else BESIDE).keys():
+    if foreign := beside.keys() - names_beside(type(model)).keys():
         name, owner = min(foreign), type(model).__name__
         raise InvalidType(
             f"cannot store {name} of {owner}: it was set by other code than fit, and a model file holds only what fit "
@@ -157,12 +156,12 @@ def system_of(cls: type[Any], parameters: dict[str, Any], learned: dict[str, Any
     if not parameters.keys() <= inspect.signature(cls).parameters.keys():
         raise ValueError("unknown parameters")
     model, kind = cls(**parameters), state_class(cls)
-    names = BESIDE_BASIS if isinstance(model, Basis) else BESIDE
+    names = names_beside(cls)
     beside = {name: value for name, value in learned.items() if name in names}
     fields = {name: value for name, value in learned.items() if name not in names}
     if kind is not None and fields:
-        settings = {"_fitted_with": typed(fields.pop("fitted_with", {}), dict)}
-        fitted_with = {"fitted_with": settings_among(model, settings)} if issubclass(kind, SystemState) else {}
+        changed = typed(fields.pop("fitted_with", {}), dict)
+        fitted_with = {"fitted_with": settings_at_fit(model, changed)} if issubclass(kind, SystemState) else {}
         beside[HELD] = kind(**given_fields(kind, fields) | fitted_with)
     elif fields:
         raise ValueError(f"{cls.__name__} has no {min(fields)!r:.40}")
