@@ -117,6 +117,8 @@ def _reach(mutants: dict[str, Any], tests: list[str], jobs: int) -> None:
         old.unlink()
     plan.write_text(json.dumps(mutants))
     _pytest(plan, tests, "-n", str(jobs), "--dist", "worksteal").wait()
+    if not any(BUILD.glob("reach.*.json")):
+        sys.exit(f"no test ran: read {plan.with_suffix('.log')}")
 
 
 def _reaching() -> tuple[dict[int, list[str]], dict[str, float]]:
