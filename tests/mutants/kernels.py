@@ -7,6 +7,7 @@ negated, a maximum that is a minimum. They are found by the text, not by types: 
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import shutil
@@ -21,7 +22,7 @@ SWITCHES = Path(__file__).with_name("switches.hpp")
 UNITS = ("kernels.cpp", "objectives.cpp", "coordinates.cpp", "sparse_lines.cpp", "texts.cpp")
 WITHOUT = re.compile(r".*module\.cpp|(arrays|codes|state|scratch|old_glibc|kernels|objectives)\..pp")
 NO_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|^[ \t]*#[^\n]*", re.S | re.M)
-NO_FUNCTION = re.compile(r"^\S|^\s*$|\b(?:constexpr|static|case|template|using|struct|enum|alignas)\b")
+NO_FUNCTION = re.compile(r"^\S|^\s*$|\b(?:constexpr|static|case|template|using|struct|enum|alignas|_mm\w+gather\w+)\b")
 TERM = r"((?:[A-Za-z_][\w.:]*(?:\[[^][]*\]|\([^()]*\))?|\d[\w.]*)(?![\w.:(\[<]|->))"
 SIGN = re.compile(r"(?<=\S )([+-]) " + TERM)
 BOUND = re.compile(r"(?<=\S )([<>]=?) " + TERM)
@@ -138,5 +139,6 @@ def build(root: Path, numbers: Mapping[Site, int]) -> Path:
     for name in ("CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE", "src"):
         (copy / name).symlink_to(root / name)
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(copy / "packages")]
-    subprocess.run([*command, str(copy)], check=True, capture_output=True)
+    environment = {**os.environ, "ADALINE_REQUIRE_NATIVE": "1"}
+    subprocess.run([*command, str(copy)], check=True, capture_output=True, env=environment)
     return next((copy / "packages" / "adaline").glob("_native*.so"))
