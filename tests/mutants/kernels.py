@@ -22,7 +22,9 @@ SWITCHES = Path(__file__).with_name("switches.hpp")
 UNITS = ("kernels.cpp", "objectives.cpp", "coordinates.cpp", "sparse_lines.cpp", "texts.cpp")
 WITHOUT = re.compile(r".*module\.cpp|(arrays|codes|state|scratch|old_glibc|kernels|objectives)\..pp")
 NO_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|^[ \t]*#[^\n]*", re.S | re.M)
-NO_FUNCTION = re.compile(r"^\S|^\s*$|\b(?:constexpr|static|case|template|using|struct|enum|alignas|_mm\w+(?:gather|scatter)\w+)\b")
+NO_FUNCTION = re.compile(
+    r"^\S|^\s*$|\b(?:constexpr|static|case|template|using|struct|enum|alignas|_mm\w+(?:gather|scatter)\w+)\b"
+)
 TERM = r"((?:[A-Za-z_][\w.:]*(?:\[[^][]*\]|\([^()]*\))?|\d[\w.]*)(?![\w.:(\[<]|->))"
 SIGN = re.compile(r"(?<=\S )([+-]) " + TERM)
 BOUND = re.compile(r"(?<=\S )([<>]=?) " + TERM)
