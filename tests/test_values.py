@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from adaline.errors import InvalidData
-from adaline.values import UNIT, exact_mean, exact_sum
+from adaline.values import UNIT_EXPONENT, exact_mean, exact_sum
 
 RNG = np.random.default_rng(0)
 CASES: dict[str, Any] = {
@@ -27,7 +27,7 @@ CASES: dict[str, Any] = {
 def test_sums_are_those_of_fractions(name: str) -> None:
     x = CASES[name]
     exact = sum(map(Fraction, x.tolist()), Fraction(0))
-    assert Fraction(exact_sum(x), 2**UNIT) == exact
+    assert Fraction(exact_sum(x), 2**UNIT_EXPONENT) == exact
     assert exact_sum(RNG.permutation(x)[::-1]) == exact_sum(x) == sum(map(exact_sum, np.array_split(x, 7)))
     if len(x):
         assert exact_mean(exact_sum(x), len(x)) == float(exact / len(x))

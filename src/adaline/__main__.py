@@ -5,12 +5,13 @@ import sys
 
 from adaline.interrupts import take_over
 
-NEW_OBJECTS = 50_000  # before the collector looks for cycles: at Python's 700 it takes a tenth of a second of start-up
+# new objects before the collector looks for cycles; at Python's 700 it takes a tenth of the start-up time
+COLLECTED_OBJECTS = 50_000
 
 
 def run() -> int:
     """Run the command line of this process and return its exit code."""
-    gc.set_threshold(NEW_OBJECTS)
+    gc.set_threshold(COLLECTED_OBJECTS)
     take_over()  # before the imports of the command line, which can be interrupted too
     from adaline.cli import main
 

@@ -45,7 +45,8 @@ Values = TypeVar("Values")
 ON_HOST = (np.ndarray, np.generic)
 WITHOUT_NAMESPACE = ("torch", "cupy")  # packages whose arrays may not tell their namespace themselves
 CUDA = (2, 13)  # kinds of devices of DLPack: memory of a CUDA device, and memory that the host shares with it
-FEW = 2**10  # numbers
+# numbers up to which a product tests for infinities; of more, a sum under errstate takes less time
+FEW_NUMBERS = 2**10
 NO_FRAMES = (np.ndarray, list, tuple, str, PathLike)  # what data may be that no frame is
 
 
@@ -149,7 +150,7 @@ def framed(data: DataLike) -> Any:
 
 def all_finite(numbers: Array) -> bool:
     """Whether all numbers of an array are finite; where their sum, or that of their squares, is, so is each of them."""
-    if numbers.size <= FEW:  # by a product, as to have NumPy ignore what overflows takes longer
+    if numbers.size <= FEW_NUMBERS:  # by a product, as to have NumPy ignore what overflows takes longer
         total = np.vdot(numbers, numbers)
     else:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from adaline.arrays import AnyArray, Array, host, is_device, is_sparse, namespace
 from adaline.forms import Size
 
+# numbers of a block; doubling it takes twice the memory per thread, and splits small data among fewer threads
 BLOCK_ELEMENTS = 2**20
 MIN_BLOCK_ROWS, MAX_BLOCK_ROWS = 1024, 65536
 

@@ -1,4 +1,4 @@
-"""What a notebook shows of a fitted system: its coefficients and certificate, above scikit-learn's diagram."""
+"""The view of a fitted system in a notebook: its coefficients and certificate, above scikit-learn's diagram."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 from adaline.errors import AdalineError
 from adaline.fitted import AnyModel
 
-MOST_COEFFICIENTS = 30  # up to which the whole summary is shown; of more, as many of the largest
+MOST_COEFFICIENTS = 30  # coefficients up to which the whole summary is shown; of more, as many of the largest
 
 
 def fit_as_html(model: AnyModel) -> str:

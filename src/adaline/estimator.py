@@ -1,9 +1,9 @@
-"""Systems and bases are scikit-learn estimators by protocol: they have what scikit-learn asks of a model, as methods.
+"""Systems and bases are scikit-learn estimators by protocol: they have the methods that it expects of a model.
 
-Importing scikit-learn takes longer than all that a fit needs. So nothing here inherits from it, and each method imports
-what it needs of it: tags, metadata routing, scores, frames as output, and the HTML diagram. Pipelines, searches,
-stacking, calibration and `check_estimator` ask only for these methods. What is left out: `isinstance(model,
-sklearn.base.BaseEstimator)` is false. Where other code asks for that, as `check_estimator` does to choose the checks of
+Importing scikit-learn takes longer than everything that a fit imports. So nothing here inherits from it, and each
+method imports the parts it needs: tags, metadata routing, scores, frames as output, and the HTML diagram. Pipelines,
+searches, stacking, calibration and `check_estimator` use only these methods. One thing is missing: `isinstance(model,
+sklearn.base.BaseEstimator)` is false. For code that tests it, as `check_estimator` does to choose the checks of
 clusterings, a subclass is enough: `class MyRidge(adaline.Ridge, sklearn.base.BaseEstimator)`.
 """
 
@@ -25,10 +25,8 @@ from adaline.errors import InvalidType
 from adaline.fitted import AnyModel, AnySystem, has_learned
 from adaline.state import MISSING, ShownAttribute, shown_by
 
-WIDTH = 80
-"""Characters of a line of a `repr`."""
-MOST_SHOWN = 700
-"""Characters of a `repr` beyond which its middle is left out."""
+REPR_WIDTH = 80  # columns of a line of a printed model
+MOST_REPR_CHARACTERS = 700  # characters of a printed model; of longer ones the middle is left out
 LEFT_BY_SCIKIT_LEARN = ("_sklearn_output_config", "_metadata_request")
 """Attributes of a model that `set_output` and the requests for metadata leave; a clone has them too."""
 ROUTED = (
@@ -217,9 +215,9 @@ class BaseEstimator:
         all_of_them = not _setting("print_changed_only", True)
         shown = [f"{key}={value}" for key, value, default in values if value != default or all_of_them]
         margin = " " * (len(name) + 1)
-        text = name + "(" + f",\n{margin}".join(_lines(shown, WIDTH - len(margin) - 1)) + ")"
-        half = MOST_SHOWN // 2
-        return text if len(text) <= MOST_SHOWN else f"{text[:half]}...{text[-half:]}"
+        text = name + "(" + f",\n{margin}".join(_lines(shown, REPR_WIDTH - len(margin) - 1)) + ")"
+        half = MOST_REPR_CHARACTERS // 2
+        return text if len(text) <= MOST_REPR_CHARACTERS else f"{text[:half]}...{text[-half:]}"
 
     @property
     def _repr_html_(self) -> Callable[[], str]:

@@ -26,9 +26,9 @@ from typing import Any, NoReturn
 from adaline.leftovers import remove_leftovers
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-SHOWN, ENDED = 0.5, 1.2  # seconds after a signal
-CLEANING, SAYING = 0.3, 0.1  # seconds that the removal of temporary files, and the last line, may take
-REPEATED = 0.3  # seconds within which a second signal is an echo of the first: a shell or a library passes it on
+SHOWN, ENDED = 0.5, 1.2  # seconds after a signal until results are shown, and until the process is ended
+CLEANING, SAYING = 0.3, 0.1  # seconds that removing temporary files, and printing the last line, may take
+ECHO_SECONDS = 0.3  # seconds within which a second signal is an echo of the first, passed on by a shell or a library
 SHOW_CURSOR = "\x1b[?25h"
 
 
@@ -75,7 +75,7 @@ class Interrupts:
                         continue
                     if not first:
                         first, began = number, monotonic()
-                    elif monotonic() - began > REPEATED:
+                    elif monotonic() - began > ECHO_SECONDS:
                         self.end(first)
             elif limit == ENDED:
                 self.end(first)

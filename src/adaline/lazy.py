@@ -1,4 +1,4 @@
-"""Modules that are imported when one of their names is first asked for."""
+"""Modules that are imported when one of their names is first used."""
 
 from __future__ import annotations
 

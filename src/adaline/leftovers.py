@@ -1,7 +1,7 @@
-"""Temporary files and folders of this process, for whoever ends it without unwinding the stack.
+"""Temporary files and folders of this process, which are removed if it ends without unwinding the stack.
 
-They are removed where they were made, by `with` or a finalizer. A command that is ended from another thread never comes
-to that: `remove_leftovers` removes what is left.
+Normally the code that made them removes them, by `with` or a finalizer. A command that is ended from another thread
+does not get there: `remove_leftovers` removes the rest.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from weakref import WeakSet, finalize
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
-TRIES = 3  # to remove a folder that another thread still writes into
+MOST_TRIES = 3  # attempts to remove a folder that another thread still writes into
 
 _removals: dict[object, Callable[[], Any]] = {}
 _folders: WeakSet[TemporaryDirectory[str]] = WeakSet()
@@ -76,7 +76,7 @@ def remove_leftovers() -> None:
 def _remove_folder(name: str) -> None:
     from shutil import rmtree
 
-    for _ in range(TRIES):
+    for _ in range(MOST_TRIES):
         rmtree(name, ignore_errors=True)
         if not os.path.exists(name):
             return

@@ -3,8 +3,8 @@
     log  ln m         logit  ln(m / (1 - m))      cloglog  ln(-ln(1 - m))      probit  Phi^-1(m)
     power  m^p:       identity p = 1,   sqrt p = 1/2,   inverse p = -1,   inverse_squared p = -2
 
-A likelihood needs of a link how powers and logarithms of the mean change with z, each as value, first and second
-derivative, so that tails neither overflow nor cancel. Arrays are (n, K) of any namespace of the array API.
+A link gives powers and logarithms of the mean as functions of z, each with value, first and second derivative, in forms
+whose tails neither overflow nor cancel. Arrays are (n, K) of any namespace of the array API.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ from adaline.twofold import Twofold, exact
 
 __all__ = ["LINKS", "Link", "Power"]
 
-LARGEST = 700.0  # exponents beyond which exp overflows soon
-SMALL = 0.05  # exp(z) below which differences of cloglog are taken from their series
+LARGEST_EXPONENT = 700.0  # exponents up to which exp does not overflow
+# exp(z) below which differences of cloglog are computed by their series; doubling it leaves the series too short
+SMALL_EXP = 0.05
 NEAR, SERIES, FRACTION = 4.0, 80, 70  # up to where a series gives the normal distribution, and terms, in double-double
 PEAK = (0.3989422804014327, -2.49232720227773e-17)  # 1 / sqrt(2 pi)
-FAR = 8.0  # from which on the ratio of Mills is taken from its continued fraction
+FAR_TAIL = 8.0  # distance from which the ratio of Mills is a continued fraction; nearer to zero it takes more terms
 
 
 class Derivatives(NamedTuple):
@@ -108,7 +109,7 @@ class Log(Link):
     def share(self, z: AnyArray) -> tuple[Derivatives, Derivatives]:
         xp = namespace(z)
         z = xp.where(z < 0, z, -1.0 + 0.0 * z)
-        odds = 1.0 / xp.expm1(-xp.where(z < -LARGEST, -LARGEST + 0.0 * z, z))
+        odds = 1.0 / xp.expm1(-xp.where(z < -LARGEST_EXPONENT, -LARGEST_EXPONENT + 0.0 * z, z))
         rest = xp.where(z < -1, xp.log1p(-xp.exp(z)), xp.log(-xp.expm1(z)))
         return self.power(z, 0.0), Derivatives(rest, -odds, -odds * (1.0 + odds))
 
@@ -279,19 +280,20 @@ class Cloglog(ShareLink):
         xp = namespace(z)
         z = self._bounded(z)
         u = xp.exp(z)
-        safe = xp.where(u < LARGEST, u, LARGEST + 0.0 * u)
-        safe = xp.where(z < -LARGEST, 1.0 + 0.0 * u, safe)
-        r = xp.where(z < -LARGEST, 1.0 + 0.0 * u, xp.where(u < LARGEST, safe / xp.expm1(safe), 0.0 * u))
+        safe = xp.where(u < LARGEST_EXPONENT, u, LARGEST_EXPONENT + 0.0 * u)
+        safe = xp.where(z < -LARGEST_EXPONENT, 1.0 + 0.0 * u, safe)
+        r = xp.where(u < LARGEST_EXPONENT, safe / xp.expm1(safe), 0.0 * u)
+        r = xp.where(z < -LARGEST_EXPONENT, 1.0 + 0.0 * u, r)
         series = -safe / 2 - safe**2 / 12 + safe**4 / 720 - safe**6 / 30240
-        left = xp.where(u < SMALL, series, 1.0 - safe - r)
+        left = xp.where(u < SMALL_EXP, series, 1.0 - safe - r)
         large = xp.where(u > 1, safe, 1.0 + 0.0 * u)
         value = xp.where(u > 1, xp.log1p(-xp.exp(-large)), xp.where(z < -30, z, xp.log(-xp.expm1(-safe))))
-        return Derivatives(value, r, xp.where(z < -LARGEST, 0.0 * r, r * left)), Derivatives(-u, -u, -u)
+        return Derivatives(value, r, xp.where(z < -LARGEST_EXPONENT, 0.0 * r, r * left)), Derivatives(-u, -u, -u)
 
     @staticmethod
     def _bounded(z: AnyArray) -> Any:
         """Return z, or the largest whose exp is a number."""
-        return namespace(z).where(z < LARGEST, z, LARGEST + 0.0 * z)
+        return namespace(z).where(z < LARGEST_EXPONENT, z, LARGEST_EXPONENT + 0.0 * z)
 
 
 LinkName = Literal["log", "logit", "probit", "cloglog", "identity", "sqrt", "inverse", "inverse_squared"]
@@ -361,8 +363,8 @@ def _mills(z: Array) -> Array:
 
 def _mills_slope(z: Array) -> Array:
     """Return the derivative of phi / Phi: -m (z + m), m + z by a continued fraction where it would cancel."""
-    m, y = _mills(z), np.maximum(-z, FAR)
+    m, y = _mills(z), np.maximum(-z, FAR_TAIL)
     rest = np.zeros_like(y)
     for k in range(60, 0, -1):
         rest = k / (y + rest)
-    return np.asarray(-m * np.where(z < -FAR, rest, z + m))
+    return np.asarray(-m * np.where(z < -FAR_TAIL, rest, z + m))

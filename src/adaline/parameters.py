@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from adaline.errors import InvalidParameter
 
-LONGEST = 200  # letters of a value that a message shows
+MOST_VALUE_CHARACTERS = 200  # characters of a value that a message shows
 
 
 class Check(ABC):
@@ -64,7 +64,7 @@ class Check(ABC):
     def refuse(self, name: str, value: Any) -> NoReturn:
         """Raise InvalidParameter for a value that is not allowed."""
         shown, why = repr(value), self.reason(value)
-        got = shown if len(shown) <= LONGEST else shown[:LONGEST] + "..."
+        got = shown if len(shown) <= MOST_VALUE_CHARACTERS else shown[:MOST_VALUE_CHARACTERS] + "..."
         raise InvalidParameter(f"{name} must be {self.wanted}, got {got}{why and f'; {why}'}")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from adaline.parameters import POSITIVE
 
-NEAR = 0.7  # similarity from which a name is suggested; at 0.6 random_state suggests warm_start
+LEAST_SIMILARITY = 0.7  # similarity from which a name is suggested; at 0.6 random_state suggests warm_start
 LIMITS = ("max_iter", "maxiter", "maxit", "n_iter", "iter_max", "max_epochs", "n_epochs", "nepochs", "epochs")
 
 OUR_NAMES: dict[str, tuple[str, ...]] = {
@@ -271,7 +271,7 @@ def unknown(owner: str, names: Iterable[str], given: Mapping[str, Any]) -> str:
     if len(unexplained) < len(hints):
         text += ": " + "; ".join(filter(None, hints.values()))
     if unexplained:
-        near = [get_close_matches(name, known, n=1, cutoff=NEAR) for name in unexplained]
+        near = [get_close_matches(name, known, n=1, cutoff=LEAST_SIMILARITY) for name in unexplained]
         meant = "".join(f" Did you mean {one[0]}?" for one in near if one)
         text += f".{meant} There are: {', '.join(known) or 'none'}"
     return text

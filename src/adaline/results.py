@@ -23,7 +23,7 @@ from adaline.wording import counted, visible
 
 R = TypeVar("R")
 
-MOST_NAMES = 8  # of columns in one line
+MOST_NAMES = 8  # columns named in one line
 CONSTANT, EXPLAINED = "constant", "explained by the absorbed effects"  # columns that are left out
 
 

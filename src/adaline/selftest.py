@@ -1,7 +1,7 @@
 """A check of an installation: the native kernels against their references, certified answers, and what is in use.
 
-`python -m adaline.selftest` and `adaline selftest` run it in a second or two, `--json` for machines, and end with 0
-where all is well and 1 where something is not. It needs none of the optional packages.
+`python -m adaline.selftest` and `adaline selftest` run it in a second or two, `--json` for machines, and exit with 0 if
+all checks pass, else with 1. It needs none of the optional packages.
 """
 
 from __future__ import annotations

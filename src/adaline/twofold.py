@@ -24,7 +24,7 @@ INVERSE_FACTORIALS = [
     (1 / math.factorial(k), float(Fraction(1, math.factorial(k)) - Fraction(1 / math.factorial(k))))
     for k in range(EXACT_TERMS + 1)
 ]
-LARGEST = 600.0  # exponent beyond which exp is taken as that of it: products of splits do not overflow
+LARGEST_EXPONENT = 600.0  # exponents are cut at this size, so that products of splits do not overflow
 
 
 def two_sum(a: Any, b: Any) -> tuple[Any, Any]:
@@ -135,9 +135,9 @@ class Twofold:
         return _small_expm1(self.where(near, 0.0)).where(near, self.exp() - 1.0)
 
     def exp(self) -> Twofold:
-        """Return the exponential; exponents are clipped to +-LARGEST."""
-        inside = np.abs(self.hi) < LARGEST
-        z = self.where(inside, np.clip(self.hi, -LARGEST, LARGEST))
+        """Return the exponential; exponents are clipped to +-LARGEST_EXPONENT."""
+        inside = np.abs(self.hi) < LARGEST_EXPONENT
+        z = self.where(inside, np.clip(self.hi, -LARGEST_EXPONENT, LARGEST_EXPONENT))
         k = np.rint(z.hi / LN2[0])
         e = _small_expm1(z - Twofold(*multiply(k, 0.0 * k, *LN2))) + 1.0
         power = k.astype(np.int64)

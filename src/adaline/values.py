@@ -21,10 +21,10 @@ from adaline.errors import InvalidData
 
 T = TypeVar("T")
 
-UNIT = 1074  # the unit of exact sums is 2^-1074, the smallest float64
-CHUNK = 2**14  # values that are worked on at a time, in the cache
-ROOM = 15  # bits by which the sum of so many may exceed the largest of them
-HUGE = 2.0**960  # beyond, a chunk is scaled before it is split
+UNIT_EXPONENT = 1074  # the unit of exact sums is 2^-1074, the smallest float64
+CHUNK_VALUES = 2**14  # values processed at a time, in the cache; doubling it may leave the cache
+SUM_BITS = 15  # bits by which the sum of so many values may exceed the largest of them
+LEAST_SCALED = 2.0**960  # size from which a chunk is scaled before it is split; doubling it overflows in sums
 
 
 class Values(ABC):
@@ -43,7 +43,7 @@ def reduce_blocks(blocks: Blocks, function: Callable[[Array], T], merge: Callabl
     """Return function(x) of all blocks x (n,), merged: added, unless told otherwise. Large blocks are cut."""
     if isinstance(blocks, Values):
         return blocks.reduce(function, merge)
-    pieces = (x[start : start + CHUNK] for x in blocks() for start in range(0, max(len(x), 1), CHUNK))
+    pieces = (x[start : start + CHUNK_VALUES] for x in blocks() for start in range(0, max(len(x), 1), CHUNK_VALUES))
     return reduce(merge, map(function, pieces))
 
 
@@ -57,27 +57,27 @@ def exact_sum(x: Array) -> int:
     >>> exact_mean(exact_sum(np.array([1e300, 3.0, -1e300])), 3)
     1.0
     """
-    return sum(_sum_chunk(x[start : start + CHUNK]) for start in range(0, len(x), CHUNK))
+    return sum(_sum_chunk(x[start : start + CHUNK_VALUES]) for start in range(0, len(x), CHUNK_VALUES))
 
 
 def exact_mean(total: int, count: int) -> float:
     """Return an exact sum over a count, rounded once; 0 where nothing was counted."""
-    return total / (max(count, 1) << UNIT)
+    return total / (max(count, 1) << UNIT_EXPONENT)
 
 
 def _sum_chunk(x: Array) -> int:
     largest = float(max(x.max(), -x.min()))
-    if not largest < HUGE:
+    if not largest < LEAST_SCALED:
         return _sum_huge(x)
-    total, unit, high, rest = 0, frexp(largest)[1] + ROOM, np.empty_like(x), x
+    total, unit, high, rest = 0, frexp(largest)[1] + SUM_BITS, np.empty_like(x), x
     while rest.any():
         step = ldexp(1.0, max(unit, -1022))
         np.add(rest, step, out=high)
         high -= step
         numerator, denominator = float(high.sum()).as_integer_ratio()
-        total += numerator << (UNIT + 1 - denominator.bit_length())
+        total += numerator << (UNIT_EXPONENT + 1 - denominator.bit_length())
         rest = rest - high if rest is x else np.subtract(rest, high, out=rest)
-        unit += ROOM - 53  # the rest is below 2^(unit - 53)
+        unit += SUM_BITS - 53  # the rest is below 2^(unit - 53)
     return total
 
 

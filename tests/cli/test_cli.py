@@ -240,7 +240,7 @@ def test_fit_reads_a_large_text_once(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, reads: list[str], gap: str | None
 ) -> None:
     """No pass counts gaps before the fit; where there is one after the first rows, all is as if it had been counted."""
-    monkeypatch.setattr(open_data, "GUESS", 50)
+    monkeypatch.setattr(open_data, "SEARCHED_ROWS", 50)
     rows = [[str(i % 7), str((3.1 * i) % 11)] for i in range(100)]
     if gap is not None:
         rows[80]["xy".index(gap)] = ""

@@ -134,7 +134,7 @@ def test_effects_of_lags_are_those_of_the_rows_before_in_the_whole_table(
         effects(model, frame)
     found = shell.good("effects", "m.adaline", "series.csv", "--json").json["effects"]
     assert estimates(found) == pytest.approx(expected, rel=1e-8)
-    monkeypatch.setattr("adaline.cli.effects.MOST", 20)
+    monkeypatch.setattr("adaline.cli.effects.MOST_AVERAGED_ROWS", 20)
     some = np.unique(np.linspace(0, 59, 20).astype(int))[1:]
     found = shell.good("effects", "m.adaline", "series.csv", "--json").json["effects"]
     assert estimates(found)["lag(x, 1)"] == pytest.approx(2 * plain.coef_[1] * frame.x[some - 1].mean(), rel=1e-8)

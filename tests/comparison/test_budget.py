@@ -211,7 +211,7 @@ def test_systems_that_are_sums_learn_from_all_rows_where_the_others_have_a_sampl
     X, y = numbers()
     columns = {f"x{j}": X[:, j] for j in range(X.shape[1])}
     target = np.where(y > np.median(y), "high", "low") if classes else y
-    held = max(X.shape[1], 2 * reading.PROBABILITIES if classes else 0)  # numbers a row: of X, or probabilities
+    held = max(X.shape[1], 2 * reading.KEPT_PROBABILITIES if classes else 0)  # numbers a row: of X, or probabilities
     monkeypatch.setattr(reading, "MOST_NUMBERS", held * 60)
     found = adaline.compare(pd.DataFrame(columns | {"y": target}), target="y")
     assert found.data.X.shape == (60, X.shape[1])
@@ -242,7 +242,7 @@ def test_rows_of_many_levels_are_held_sparse_and_compared_alike(monkeypatch: pyt
     data = {"place": place, "again": again, "x": x, "y": x + rng.normal(size=n).round(3)}
     systems = ["LinearRegression", "Ridge", "RobustRegression"]
     dense = adaline.compare(data, "y", systems=systems)
-    monkeypatch.setattr(reading, "SPARSE_NUMBERS", 1)
+    monkeypatch.setattr(reading, "LEAST_SPARSE_NUMBERS", 1)
     sparse = adaline.compare(data, "y", systems=systems)
     assert not is_sparse(dense.data.X)
     assert is_sparse(sparse.data.X)

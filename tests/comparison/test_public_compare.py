@@ -256,7 +256,7 @@ def test_many_columns_are_described_as_few_are(monkeypatch: pytest.MonkeyPatch) 
     ]
     data = pa.Table.from_pylist(rows)
     queried = compare(data, target="y", systems=["LinearRegression"]).data.columns
-    monkeypatch.setattr("adaline.comparison.table.MOST_QUERIED", 1)
+    monkeypatch.setattr("adaline.comparison.table.MOST_QUERIED_COLUMNS", 1)
     assert compare(data, target="y", systems=["LinearRegression"]).data.columns == queried
 
 

@@ -221,7 +221,7 @@ def test_an_end_that_no_refit_reaches_is_unknown_and_said(monkeypatch: pytest.Mo
         model = clone(kind).fit(X, y)
         known = model.summary(interval="profile", X=X, y=y)
         with monkeypatch.context() as patch:
-            patch.setattr(profile, "REFITS", 1)
+            patch.setattr(profile, "MOST_REFITS", 1)
             found = model.summary(interval="profile", X=X, y=y)
         assert np.isnan([column(found, "lower"), column(found, "upper")]).all()
         assert likelihood.NO_END in found.to_dict()["notes"]

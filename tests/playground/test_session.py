@@ -69,7 +69,7 @@ def assert_same(ours: Any, theirs: Any) -> None:
 @pytest.fixture
 def few_moments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let traces have few moments on the way: what is asked of them is as true of these."""
-    monkeypatch.setattr(traces, "SINGLE", 4)
+    monkeypatch.setattr(traces, "SINGLE_ROWS", 4)
     monkeypatch.setattr(traces, "STRIDES", 4)
 
 

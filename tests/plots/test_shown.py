@@ -28,7 +28,7 @@ from adaline.comparison.compare import compare_table
 from adaline.comparison.table import Table
 from adaline.errors import InvalidParameter
 from adaline.plots.coefficients import _spread_apart
-from adaline.plots.hyperplane import ARROW, _arrow, _frame
+from adaline.plots.hyperplane import ARROW_SHARE, _arrow, _frame
 from adaline.plots.style import COLOURS, MARKERS, MOST_POINTS, _power, colour, marker, mixed
 from tests.comparison.examples import bundled
 from tests.plots.drawn import (
@@ -118,7 +118,7 @@ def test_the_arrow_of_the_normal_has_a_share_of_the_frame() -> None:
     ax = Figure().add_subplot()
     _arrow(ax, np.array([30.0, 40.0]), 0.0, np.zeros(2), np.array([10.0, 8.0]))
     arrow: Any = ax.texts[0]
-    assert np.abs(np.subtract(arrow.xy, arrow.xyann) / [10, 8]).max() == pytest.approx(ARROW)
+    assert np.abs(np.subtract(arrow.xy, arrow.xyann) / [10, 8]).max() == pytest.approx(ARROW_SHARE)
     assert arrow.xyann == pytest.approx((1.28, -0.96)), "from the point of the line nearest to the middle (5, 4)"
 
 

@@ -33,8 +33,8 @@ from adaline.basis import Polynomial
 from adaline.errors import InvalidParameter, JournalError, JournalFull, UnreadableTable
 from adaline.estimator import clone
 from adaline.serve import Limits, Tokens, app
-from adaline.serve.application import HEAVY, HEAVY_ARROW, MANY, PRODUCTS, is_long, is_slow
-from adaline.serve.metrics import MEMORY, Drift, RequestMetrics, metric_line
+from adaline.serve.application import HEAVY, HEAVY_ARROW, MANY_JSON_ROWS, MANY_PRODUCTS, is_long, is_slow
+from adaline.serve.metrics import DRIFT_ROWS, Drift, RequestMetrics, metric_line
 from adaline.serve.requests import ARROW, CSV, JSON, PredictRequest
 from adaline.serve.security import read_tokens
 from adaline.storage import container
@@ -175,9 +175,10 @@ def test_every_system_is_served(case: Case, tmp_path: Path) -> None:
 def test_what_takes_long_is_no_work_of_the_event_loop(models: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     for kind, most in ((JSON, HEAVY), (CSV, HEAVY), (ARROW, HEAVY_ARROW)):
         assert [is_long(kind, bytes(size)) for size in (most, most + 1)] == [False, True]
-    assert [is_long(JSON, b'{"rows":[%s]}' % b",".join([b"{}"] * rows)) for rows in (MANY, MANY + 1)] == [False, True]
+    bodies = [b'{"rows":[%s]}' % b",".join([b"{}"] * rows) for rows in (MANY_JSON_ROWS, MANY_JSON_ROWS + 1)]
+    assert [is_long(JSON, body) for body in bodies] == [False, True]
     for name, width in (("bare", 2), ("sign", 8)):
-        rows = [PredictRequest(range(PRODUCTS // width + more), CSV) for more in (0, 1)]
+        rows = [PredictRequest(range(MANY_PRODUCTS // width + more), CSV) for more in (0, 1)]
         assert [is_slow(models[name], one) for one in rows] == [False, True]
     assert is_slow(models["bare"], PredictRequest([[1.0, 2.0]], CSV, interval="confidence"))
     curved = LinearRegression(basis=Polynomial(degree=2)).fit(np.c_[TABLE["a"]], TABLE["y"])
@@ -737,9 +738,9 @@ def test_drift_is_of_late_rows_of_all_processes() -> None:
     joined = one.joined([(two.rows, two.recent.tolist()), (0, [9.0, 9.0]), (5, [1.0])])
     assert (joined.rows, joined.recent[0]) == (12, pytest.approx((3 * 5.0 + 9 * 1.0) / 12))
     late = drift()
-    late.observe(np.full((int(MEMORY), 2), 1.0))
+    late.observe(np.full((int(DRIFT_ROWS), 2), 1.0))
     late.observe(np.full((100, 2), 2.0))
-    assert late.recent[0] == pytest.approx(2.0 - math.exp(-100 / MEMORY))
+    assert late.recent[0] == pytest.approx(2.0 - math.exp(-100 / DRIFT_ROWS))
 
 
 def test_a_model_is_described(client: Client, models: dict[str, Any]) -> None:

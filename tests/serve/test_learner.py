@@ -184,7 +184,7 @@ def test_progressive_errors_are_of_rows_before_they_are_learned(tmp_path: Path) 
             told.learn_one(row, target)
         found = learner.progressive
     assert (found.measure, found.rows) == ("mean squared error", 60)
-    weights = np.exp(np.arange(60) / progressive_error.RECENT)
+    weights = np.exp(np.arange(60) / progressive_error.RECENT_ROWS)
     expected = [np.mean(errors), np.average(errors, weights=weights)]
     np.testing.assert_allclose([found.mean, found.recent], expected, rtol=1e-12)
     with Learner(model, tmp_path) as learner:

@@ -6,9 +6,8 @@ follow from the registry of systems and the checks of their parameters, so that 
 A command ends within two seconds of SIGINT or SIGTERM (`interrupts.py`). It runs in the main thread, as event loops and
 libraries that set handlers need it. A thread reads the numbers of signals from the pipe that the interpreter writes
 them to at once (`signal.set_wakeup_fd`), and ends the process when the main thread, busy in LAPACK or DuckDB, does not.
-A command in a worker thread, interrupted by an exception that is set from outside, would not be woken from locks and
-reads that a signal wakes the main thread from. Temporary files are registered in `leftovers.py`, to be removed on the
-way out.
+A signal wakes the main thread from locks and reads; an exception set from outside would not wake a worker thread.
+Temporary files are registered in `leftovers.py`, to be removed when the process ends.
 """
 
 from __future__ import annotations
@@ -35,7 +34,9 @@ __all__ = ["commands", "main"]
 
 # Newer typers carry their own click, so the base of usage errors is found by way of one of them.
 UsageError: Any = typer.BadParameter.__mro__[1]
-GARBAGE = 200_000  # objects after which cycles are looked for: imports make as many, and no cycles
+# new objects before the collector looks for cycles: imports make as many, and no cycles; halving it slows start-up
+# down
+COLLECTED_OBJECTS = 200_000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     before = gc.get_threshold()
-    gc.set_threshold(GARBAGE, *before[1:])
+    gc.set_threshold(COLLECTED_OBJECTS, *before[1:])
     done = 0
     try:
         done = _run()

@@ -1,4 +1,4 @@
-"""How each command is called; what it does is in the module of its name, which is imported when the command runs."""
+"""The signatures of the commands. Each is implemented in the module of its name, which is imported when it runs."""
 
 from __future__ import annotations
 

@@ -21,7 +21,8 @@ from adaline.sources.tables.file_options import FileOptions
 from adaline.storage.pipelines import is_pipeline
 from adaline.wording import counted, part_of, plain
 
-MOST = 2**17  # rows that effects are averaged over
+# rows over which effects are averaged; doubling it takes twice as long, for steadier effects
+MOST_AVERAGED_ROWS = 2**17
 
 
 def run_effects(
@@ -62,11 +63,11 @@ def run_effects(
 
 
 def _some_rows(relation: UnalteredTable) -> tuple[nw.DataFrame[Any], int]:
-    """Return at most MOST rows of a table, evenly spread, and how many it has."""
+    """Return at most MOST_AVERAGED_ROWS rows of a table, evenly spread, and how many it has."""
     total = relation.count("TRUE")
-    chosen = np.unique(np.linspace(0, total - 1, min(total, MOST)).astype(np.intp))
+    chosen = np.unique(np.linspace(0, total - 1, min(total, MOST_AVERAGED_ROWS)).astype(np.intp))
     first, parts = 0, []
-    for _, run in relation.runs(list(relation.schema), "TRUE", MOST):
+    for _, run in relation.runs(list(relation.schema), "TRUE", MOST_AVERAGED_ROWS):
         for batch in map(batch_table, run()):
             own = chosen[(chosen >= first) & (chosen < first + len(batch))] - first
             parts.append(batch.take(pa.array(own)))

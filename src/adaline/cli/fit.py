@@ -16,7 +16,7 @@ from adaline.cli.exit import MODEL_START, check_output, note
 from adaline.cli.open import FOR_NUMBERS, chosen_system, is_penalised, open_with_notes
 from adaline.cli.options import Options, listed
 from adaline.cli.output import print_json, say, show
-from adaline.cli.summary import MOST, described, explain, model_label
+from adaline.cli.summary import MOST_SHOWN, described, explain, model_label
 from adaline.comparison.open_data import MOST_WHOLE_LABELS, OpenedData
 from adaline.errors import InvalidParameter, MissingValues
 from adaline.fitted import AnyModel, AnySystem
@@ -93,7 +93,7 @@ def run_fit(
     elif hasattr(model, "progressive_loss_"):
         say(f"progressive loss: {number(model.progressive_loss_)}, the mean loss on each row before learning from it")
         say()
-    explain(model, MOST, f": adaline summary {output}" if output is not None else "", summary)
+    explain(model, MOST_SHOWN, f": adaline summary {output}" if output is not None else "", summary)
     say()
     say("not saved: add -o model.adaline to keep it" if output is None else f"saved: {file_name(output)}")
     if output is not None and summary is not None:

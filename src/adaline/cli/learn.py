@@ -26,15 +26,15 @@ from adaline.coding.numerals import plain_number
 from adaline.errors import BadRows, Busy, InvalidData, InvalidParameter
 from adaline.fitted import rows_of
 from adaline.serve.learner import Learner
-from adaline.serve.progressive_error import RECENT, ProgressiveError
+from adaline.serve.progressive_error import RECENT_ROWS, ProgressiveError
 from adaline.serve.queue import Receipt
 from adaline.serve.rows import RowColumn, RowLayout
 from adaline.wording import counted, file_name
 
-TOGETHER = 200  # lines that are learned together, where so many are there already
-AHEAD = 16  # batches that may be under way
-SHOWN_FAULTS = 10  # lines that are named, of those left out
-LONGEST_LINE = 2**24
+LINES_A_BATCH = 200  # lines that are learned together if they are there already; doubling it delays the first of them
+MOST_PENDING = 16  # batches under way; doubling it takes twice the memory, and hides longer pauses of the service
+SHOWN_FAULTS = 10  # lines left out that are named; doubling it makes the messages longer
+LONGEST_LINE = 2**24  # characters of a line; doubling it takes twice the memory before a line is refused
 TRUE, FALSE = ("true", "1", "yes"), ("false", "0", "no")
 
 
@@ -109,7 +109,7 @@ class _Feed:
             self._leave_out(line, row)
             return
         self.rows.append((line, row))
-        if len(self.rows) >= min(TOGETHER, self.until_report):
+        if len(self.rows) >= min(LINES_A_BATCH, self.until_report):
             self.send()
 
     def send(self) -> None:
@@ -130,7 +130,7 @@ class _Feed:
                     return
                 line, _ = rows.pop(error.row or 0)
                 self._leave_out(line, error)
-        self._collect(AHEAD if self.until_report else 0)
+        self._collect(MOST_PENDING if self.until_report else 0)
         if not self.until_report:
             self._report(self.learner.rows_seen)
             self.until_report = self.every
@@ -151,7 +151,7 @@ class _Feed:
         if self.as_json:
             print(json_text({"rows_seen": seen, **_as_json(error)}), file=sys.stderr)
         else:
-            recent = f"{error.recent:.6g} recently (about the last {RECENT:,.0f} rows)"
+            recent = f"{error.recent:.6g} recently (about the last {RECENT_ROWS:,.0f} rows)"
             means = f"{error.mean:.6g} over {counted(error.rows)}, {recent}"
             print(f"{seen:,} rows seen: progressive {error.measure} {means}", file=sys.stderr)
         storage.save(self.learner.latest(), self.saved)

@@ -1,4 +1,4 @@
-"""What the options of a command name: its data, its system, and the parameters of that; notes go to stderr."""
+"""Opens what the options of a command name: data, a system, and its parameters; notes go to stderr."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from adaline.wording import counted
 
 Table = TypeVar("Table", bound=Relation)
 
-SHOWN = 5  # reasons that are named in the note about rows without a prediction
+SHOWN_REASONS = 5  # reasons that the note about rows without a prediction names
 FOR_NUMBERS, FOR_LABELS = "LinearRegression", "GaussianClassifier"
 
 
@@ -165,8 +165,8 @@ def shown_counts(counts: dict[str, int]) -> str:
     'unseen level of carrier (7), missing value of age (2)'
     """
     worst = sorted(counts, key=lambda reason: -counts[reason])
-    shown = ", ".join(f"{reason} ({counts[reason]:,})" for reason in worst[:SHOWN])
-    return shown + (f" and {counted(len(worst) - SHOWN, 'other reason')}" if len(worst) > SHOWN else "")
+    shown = ", ".join(f"{reason} ({counts[reason]:,})" for reason in worst[:SHOWN_REASONS])
+    return shown + (f" and {counted(len(worst) - SHOWN_REASONS, 'other reason')}" if len(worst) > SHOWN_REASONS else "")
 
 
 def readable_rows_for(model: AnyModel, relation: Relation, rows: TableSource) -> ReadableRows[Relation]:

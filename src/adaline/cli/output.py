@@ -18,8 +18,8 @@ from rich.text import Text
 from adaline.selection.table import ErrorTable
 from adaline.wording import CONTROL, plain, visible
 
-ENDLESS = 100_000  # columns of a page that is no terminal
-NARROWEST = 12  # columns that a text may be folded into
+PAGE_COLUMNS = 100_000  # columns of output that is no terminal, more than any line has
+NARROWEST_TEXT = 12  # columns that a text may be folded into
 
 
 class Screen(Console):
@@ -32,7 +32,7 @@ class Screen(Console):
 
 def console() -> Screen:
     """Return where results go: stdout, plain and of any width where it is no terminal."""
-    return Screen(width=None if sys.stdout.isatty() else ENDLESS, highlight=False, markup=False, emoji=False)
+    return Screen(width=None if sys.stdout.isatty() else PAGE_COLUMNS, highlight=False, markup=False, emoji=False)
 
 
 def say(text: str = "", style: str = "") -> None:
@@ -67,11 +67,11 @@ def show(
     for j, title in enumerate(head):
         number = j in numbers
         width = max(map(len, [title, *(row[j] for row in cells)]))
-        least += 2 + (width if number else min(width, NARROWEST))
+        least += 2 + (width if number else min(width, NARROWEST_TEXT))
         table.add_column(title, justify="right" if number else "left", overflow="fold", no_wrap=number)
     for i, row in enumerate(cells):
         table.add_row(*map(Text, row), style="bold green" if i in bold else "")
-    _print(table, least, widest or ENDLESS)
+    _print(table, least, widest or PAGE_COLUMNS)
 
 
 def print_json(value: Any) -> None:
@@ -176,7 +176,7 @@ class LiveTable:
         widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
         texts = {0, len(widths) - 1}  # which give way where the terminal is too narrow; numbers never do
         free = self.screen.width - sum(w for j, w in enumerate(widths) if j not in texts) - 2 * (len(widths) - 1)
-        first = max(min(widths[0], max(free - widths[-1], free * 2 // 3)), NARROWEST)
+        first = max(min(widths[0], max(free - widths[-1], free * 2 // 3)), NARROWEST_TEXT)
         for j, title in enumerate(self.columns.values()):
             width = first if j == 0 else min(widths[j], max(free - first, 1)) if j in texts else widths[j]
             justify = "left" if j in texts else "right"
@@ -213,7 +213,7 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def _print(table: Table, least: int = 0, widest: int = ENDLESS) -> None:
+def _print(table: Table, least: int = 0, widest: int = PAGE_COLUMNS) -> None:
     """Print a table without blanks at the ends of its lines, in at least and at most so many columns."""
     screen = console()
     screen.width = max(min(screen.width, widest), least)

@@ -48,7 +48,7 @@ from adaline.storage.pipelines import is_pipeline
 from adaline.systems.generalized_linear import GeneralizedLinear
 from adaline.wording import counted, number, part_of, percentage
 
-MOST = 40  # classes that are listed
+MOST_CLASSES = 40  # classes that are listed; --json lists all
 
 
 def run_score(
@@ -269,11 +269,11 @@ def _show(found: dict[str, Any]) -> None:
     each = found["classes"]
     rows = [
         [one["label"], f"{one['rows']:,}", _with_ends(one, "recall"), percentage(one["precision"]), number(one["auc"])]
-        for one in each[:MOST]
+        for one in each[:MOST_CLASSES]
     ]
     show(["class", "rows", "recall (95%)", "precision", "AUC"], rows)
-    if len(each) > MOST:
-        say(f"... and {len(each) - MOST} more: --json lists them")
+    if len(each) > MOST_CLASSES:
+        say(f"... and {len(each) - MOST_CLASSES} more: --json lists them")
     if found.get("calibration"):
         say()
         rows = [[percentage(one["probability"]), _with_ends(one, "share")] for one in found["calibration"]]

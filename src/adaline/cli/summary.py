@@ -19,9 +19,9 @@ from adaline.results import Status, some
 from adaline.storage.pipelines import last_step
 from adaline.wording import counted, number, plain
 
-MOST = 40  # coefficients, columns and classes that are shown by default
-CLASSES_ABREAST = 8
-WIDE = 96  # columns of a terminal from which estimates have six digits
+MOST_SHOWN = 40  # coefficients, columns and classes that are shown by default
+CLASSES_ABREAST = 8  # classes beside each other in a table
+WIDE_TERMINAL = 96  # columns of a terminal from which estimates have six digits
 
 
 def run_summary(path: Path, as_json: bool) -> None:
@@ -48,8 +48,9 @@ def run_summary(path: Path, as_json: bool) -> None:
     if values["columns"] is not None:
         coded = model.n_features_in_ if model.n_features_in_ != len(values["columns"]) else None
         more = f" (coded as {coded})" if coded is not None else ""
-        lines.append(("columns", some(values["columns"], most=MOST) + more))
-    lines += [("classes", some([*map(str, values["classes"])], most=MOST))] if values["classes"] is not None else []
+        lines.append(("columns", some(values["columns"], most=MOST_SHOWN) + more))
+    if values["classes"] is not None:
+        lines.append(("classes", some([*map(str, values["classes"])], most=MOST_SHOWN)))
     lines += [("rows", f"{values['rows']:,}")] if values["rows"] is not None else []
     print_facts([*lines, written])
     say()
@@ -107,7 +108,7 @@ def certify(proof: Any) -> None:
 
 
 def _show_summary(summary: CoefficientTable, most: int | None, rest: str) -> None:
-    digits = 6 if console().width >= WIDE else 5
+    digits = 6 if console().width >= WIDE_TERMINAL else 5
     for part in summary.sections():
         if part.heading:
             say(part.heading, style="bold")

@@ -13,7 +13,7 @@ from adaline.systems import SYSTEMS
 from adaline.systems.families.filter import SignalSystem
 from adaline.wording import plain
 
-WIDEST = 100  # columns of the list of systems
+WIDEST_LIST = 100  # columns of the list of systems
 
 
 def list_systems(lectures: bool, as_json: bool) -> None:
@@ -24,7 +24,7 @@ def list_systems(lectures: bool, as_json: bool) -> None:
         return
     shown = {"name": "system", "task": "for", "about": "what it is", **({"reference": "lectures"} if lectures else {})}
     rows = [[one[key] for key in shown] for one in found]
-    show([*shown.values()], rows, left=len(shown), widest=WIDEST)
+    show([*shown.values()], rows, left=len(shown), widest=WIDEST_LIST)
     say()
     say("Parameters are set by adaline fit --set key=value; adaline systems --json lists them.", style="dim")
 

@@ -1,4 +1,4 @@
-"""The baseline of a comparison: the best constant answer, which uses no column."""
+"""The baseline of a comparison: the best constant prediction."""
 
 from __future__ import annotations
 

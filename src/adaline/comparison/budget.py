@@ -1,15 +1,14 @@
-"""How many rows a system may learn from in a comparison, so that online systems and many epochs take seconds.
+"""Limits on the rows that a system learns from in a comparison, so that online systems and many epochs take seconds.
 
-A budget is counted in numbers of X, not in time: the same comparison gives the same results on every machine. A system
-has one in `compared_visits`, numbers that a fit may visit over all epochs, or in `compared_numbers`, those that it may
-learn from; systems that are sums, or minimise in a few passes, have none. Up to `compared_columns` columns there is no
-budget, where a system that is a sum of few columns needs more passes over many. One that forms the products of all
-columns in every pass, and factors them, has a bound on these in `compared_products`, rows times columns squared; where
-that leaves too few rows for so many columns, it is left out.
+A budget is counted in numbers of X, not in time, so that a comparison gives the same results on every machine.
 
-Likelihoods of more than two classes have a weight for each class and column, and matrices of the square of that. Those
-that are fitted again and again, along a path of penalties, have a bound on `newton_work` in `compared_work`, beyond
-which they are left out.
+- `compared_visits` limits the numbers that a fit visits over all epochs, `compared_numbers` those that it learns from.
+  Systems fitted from sums, or in a few passes, have neither.
+- `compared_columns`: no budget up to so many columns, for systems that need more passes over more columns.
+- `compared_products` limits rows x columns^2 of systems that form and factor the products of all columns in every pass.
+  If that leaves too few rows for the columns, the system is left out.
+- `compared_work` limits `newton_work` of likelihoods with more than two classes that are fitted along a path of
+  penalties: they have a weight per class and column, and matrices of the square of that. Beyond it they are left out.
 """
 
 from __future__ import annotations
@@ -20,7 +19,9 @@ from dataclasses import dataclass
 from adaline.fitted import AnySystem
 from adaline.wording import counted
 
-ROWS_A_COLUMN = 4  # rows whose products cost as much as the factor, for each column, and the fewest to learn from
+# rows per column whose products cost as much as the factor, and the fewest to learn from; doubling it leaves out more
+# systems
+ROWS_A_COLUMN = 4
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """The effect of a step in a column on the prediction, in words: "10 mm more flipper_length_mm: +185 g (124 to 246)".
 
-The change is the mean over the rows of the answer after the step minus that before it, all other columns unchanged.
-The answer is the prediction of a regression, the probability of a class, or the share of rows given its label
-where a classifier has no probabilities. Intervals are those of `summary()` where a prediction is a sum of columns, else
-those of the jackknife over folds.
+The change is the mean over rows of the answer after the step minus the answer before it, all other columns unchanged.
+The answer is the prediction of a regression, the probability of a class, or, for a classifier without probabilities,
+the share of rows with its label. Intervals are those of `summary()` where a prediction is a sum of columns, else those
+of the jackknife over folds.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ from adaline.inference.jackknife import jackknife
 from adaline.inference.strengths import strengths
 from adaline.plots.style import short
 
-MOST_ROWS, MOST_ANSWERS = 2000, 2**15  # rows that a change is the mean of, and answers: one for each row and class
-MOST_PRODUCTS, LEAST_ROWS = 2**28, 64  # multiplications for all steps, and the rows that are averaged even beyond these
-NO_CHANGE = 1e-5  # change of a probability below which it is called none
-FEW = 1000  # values that are checked before all are
+MOST_ROWS = 2000  # rows over which a change is averaged; doubling it takes twice as long, for steadier changes
+MOST_ANSWERS = 2**15  # rows x classes over which it is averaged; doubling it takes twice as long with many classes
+MOST_PRODUCTS = 2**28  # multiplications for all steps; doubling it takes a second more
+LEAST_ROWS = 64  # rows that are averaged even beyond these; doubling it makes wide tables take twice as long
+LEAST_CHANGE = 1e-5  # change of a probability below which the report calls it none; 10x larger hides small changes
+FIRST_VALUES = 1000  # values that are checked before all are; doubling it takes longer where the first ones decide
 LEVEL = re.compile(r"\[T\.(.*)\]$", re.DOTALL)
 UNIT = re.compile(
     r"(?:[_ ]|[\[(])(mm|cm|m|km|in|ft|mg|g|kg|lb|ms|s|min|hours|days|months|years|usd|eur|pct)[\])]?$", re.I
@@ -117,7 +119,7 @@ def steps(table: Table) -> list[ColumnStep]:
 
 def _all_rows(condition: Callable[[Array], NDArray[np.bool_]], x: Array) -> bool:
     """Whether a condition holds for all values, a few of which are looked at first."""
-    return bool(condition(x[:FEW]).all() and condition(x).all())
+    return bool(condition(x[:FIRST_VALUES]).all() and condition(x).all())
 
 
 def products_of_step(result: Result, table: Table, task: str) -> int:
@@ -172,7 +174,7 @@ def changes(
         parts = np.array([found[0], known.lower, known.upper])
         if task != REGRESSION:
             parts[1:] = np.clip(parts[1:], -1.0, 1.0)
-            parts[:, np.nanmax(np.abs(parts), axis=0) < NO_CHANGE] = 0.0
+            parts[:, np.nanmax(np.abs(parts), axis=0) < LEAST_CHANGE] = 0.0
         own = [Change(step, side, *part) for side, part in zip(sides, parts.T.tolist(), strict=True)]
         out.append(sorted(own, key=lambda change: -abs(change.estimate)))
     return out

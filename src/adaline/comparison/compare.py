@@ -52,8 +52,9 @@ OnResult = Callable[[Result, str], None]
 SoFar = Callable[[], "Comparison | None"]
 """Returns the comparison of the systems finished so far, None before the first."""
 OnStart = Callable[[SoFar], None]
-MOST_COMPARED_CLASSES = 200  # beyond which only systems that are named are compared
-MANY_CLASSES, ROWS_A_CLASS = 50, 5  # the same, where there are fewer rows than this a class
+# classes beyond which only systems given by name are compared; doubling it may take four times as long
+MOST_COMPARED_CLASSES = 200
+MANY_CLASSES, ROWS_A_CLASS = 50, 5  # the same beyond so many classes if they have fewer rows each than this
 MEASURES = {"regression": ("RMSE", "R²"), "classification": ("error rate", "log loss")}
 
 

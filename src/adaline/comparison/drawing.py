@@ -1,7 +1,7 @@
-"""Pictures of a report, drawn in a process of its own, which imports matplotlib while this one computes.
+"""Pictures of a report, drawn in a separate process, which imports matplotlib while this one computes.
 
-To import matplotlib and to draw the pictures takes as long as to compare systems on a small table. The process is
-started first of all, so this module imports little.
+Importing matplotlib and drawing take as long as comparing systems on a small table. The process is started before
+anything else, so this module imports little.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, RowsLike
 from adaline.attributes import own_attributes
 from adaline.comparison.result import Result
-from adaline.comparison.suspects import COOK, FAR, Alternative, Inspection
+from adaline.comparison.suspects import FAR_RANGES, LARGE_COOK, Alternative, Inspection
 from adaline.comparison.table import REGRESSION, Table, is_count, skewness
 from adaline.errors import AdalineError, AdalineWarning
 from adaline.results import Status
@@ -31,22 +31,33 @@ from adaline.wording import counted, part_of, visible
 
 SERIOUS, WARNING, NOTE = "serious", "warning", "note"
 REPEATED = "Columns that repeat others"
-MOST_NAMED = 6  # columns or rows that a sentence names
-ROWS_A_PARAMETER = 10  # fewer make coefficients mostly noise; doubled: twice as many tables get the warning
-MISSING = 0.3  # share of a column from which filling it in is guessing
-MOSTLY_ONE = 0.3  # share of other classes below which predicting the largest one looks good
-IMBALANCE = 20  # rows of the largest class for one of the smallest
-MOST_SEPARATED = 10  # up to which each is checked for a hyperplane that separates it
-INFLATED = 10.0  # Marquardt (1970): the variance of a coefficient is ten times what it were without the other columns
-DETERMINED = 0.999  # R^2 of one column alone from which it may be the target itself
-SCREENED, MOST_SCREENED = 0.99, 20_000  # R^2 on so many rows below which a column cannot determine the target
-MOST_COLUMNS = 1000  # up to which their correlations are computed
-SEPARATION_WORK = 5e9  # products, seconds: beyond, it is not said whether a plane separates the classes
-FEW_ROWS = 1000  # that are tried first for a plane between classes
-LESS, MORE = 0.5, 1.5  # times the variance of Poisson counts: below, numbers are no counts; above, it is reported
-MOST_DISPERSED = 100.0  # times the variance of Poisson counts beyond which whole numbers are amounts
-MANY_COPIES = 0.01  # share of repeated rows from which they are a warning
-ENOUGH = 20  # rows from which a column that determines the target is no coincidence
+MOST_NAMED = 6  # columns or rows that a sentence names; doubling it makes sentences hard to read
+ROWS_A_PARAMETER = 10  # fewer rows per coefficient make it mostly noise; doubling it warns about twice as many tables
+# share of missing values from which filling in a column is guessing; doubling it warns about emptier columns only
+MANY_MISSING = 0.3
+# share of other classes below which predicting the largest one looks good; doubling it says so more often
+MOSTLY_ONE = 0.3
+IMBALANCE = 20  # rows of the largest class per row of the smallest; doubling it warns about fewer tables
+# classes up to which each is checked for a separating hyperplane; doubling it takes twice as long
+MOST_SEPARATED_CLASSES = 10
+# Marquardt (1970): the variance of a coefficient is ten times what it would be without the other columns
+INFLATED = 10.0
+DETERMINED = 0.999  # R^2 of a single column from which it may be the target itself; nearer to 1 reports fewer leaks
+SCREENED = 0.99  # R^2 on the screened rows below which a column cannot determine the target; nearer to 1 may miss it
+MOST_SCREENED = 20_000  # rows that are screened; doubling it takes twice as long
+MOST_CORRELATED_COLUMNS = 1000  # columns up to which correlations are computed; doubling it takes eight times as long
+# products, a few seconds of them, after which it stays open whether a hyperplane separates the classes
+SEPARATION_WORK = 5e9
+# rows that are tried first for a separating hyperplane; doubling it takes twice as long where these are not separable
+FIRST_ROWS = 1000
+LEAST_COUNT_VARIANCE = 0.5  # variance relative to a Poisson's below which numbers are no counts
+OVERDISPERSED = 1.5  # the same, above which it is reported; doubling it reports fewer counts
+# variance of counts relative to a Poisson's, beyond which whole numbers are amounts; doubling it suggests counts more
+# often
+MOST_DISPERSED = 100.0
+MANY_COPIES = 0.01  # share of repeated rows from which they are a warning, not a note; doubling it warns less often
+# rows from which a column that determines the target is no coincidence; doubling it misses leaks of small tables
+LEAST_DETERMINED_ROWS = 20
 
 
 def findings(
@@ -220,7 +231,7 @@ def _relations(table: Table) -> ColumnRelations | None:
     None where there are too many columns, or too few rows, to tell.
     """
     n, d = table.X.shape
-    if d > MOST_COLUMNS or d + 1 >= n or d < 2:
+    if d > MOST_CORRELATED_COLUMNS or d + 1 >= n or d < 2:
         return None
     try:
         with warnings.catch_warnings():
@@ -320,8 +331,8 @@ def _far_values(table: Table, seen: Inspection) -> Iterator[Finding]:
         yield Finding(
             WARNING,
             "Values far from all others",
-            f"More than {FAR:g} interquartile ranges outside the quartiles: {named}. Check for typing errors and codes "
-            "for missing values (such as 9999); for a long tail, take logarithms.",
+            f"More than {FAR_RANGES:g} interquartile ranges outside the quartiles: {named}. Check for typing errors "
+            "and codes for missing values (such as 9999); for a long tail, take logarithms.",
             tuple(one.name for one in seen.far),
         )
 
@@ -356,7 +367,7 @@ def _outliers(table: Table, seen: Inspection) -> Iterator[Finding]:
         yield Finding(
             WARNING,
             "Single rows decide the fit",
-            f"Cook's distance exceeds {COOK:g} at {named}{counting}: without such a row the coefficients differ "
+            f"Cook's distance exceeds {LARGE_COOK:g} at {named}{counting}: without such a row the coefficients differ "
             "clearly. Check these rows.",
         )
 
@@ -364,7 +375,7 @@ def _outliers(table: Table, seen: Inspection) -> Iterator[Finding]:
 def _leaking(table: Table, task: str) -> Iterator[Finding]:
     """Find columns that alone determine the target, where there are others."""
     groups = table.groups()
-    if len(groups) < 2 or len(table.y) < ENOUGH:
+    if len(groups) < 2 or len(table.y) < LEAST_DETERMINED_ROWS:
         return
     target = table.y if task == REGRESSION else table.classes[1]
     determines: Callable[..., bool] = _determines_number if task == REGRESSION else _determines_class
@@ -457,7 +468,7 @@ def _missing(table: Table) -> Iterator[Finding]:
     heavy = [
         (column["missing"] / rows, column["name"])
         for column in table.columns
-        if column["missing"] > MISSING * rows and column["role"] not in ("left out", "target")
+        if column["missing"] > MANY_MISSING * rows and column["role"] not in ("left out", "target")
     ]
     if heavy:
         named = some_names([f"{name} ({percent(share)})" for share, name in sorted(heavy, reverse=True)])
@@ -504,7 +515,7 @@ def _target_shape(table: Table, results: list[Result]) -> Iterator[Finding]:
             NOTE,
             "The target may be a count",
             f"{table.target} holds whole numbers, none of them negative, so {poisson} was compared too: its "
-            f"predictions are never negative, and errors may grow with them.{more if times > MORE else ''}",
+            f"predictions are never negative, and errors may grow with them.{more if times > OVERDISPERSED else ''}",
             (table.target,),
         )
     skew = skewness(y)
@@ -538,7 +549,7 @@ def varies_as_counts(table: Table, results: list[Result]) -> bool:
     Grades and ratings are whole numbers too, but vary far less than counts of their size, and amounts of money or
     populations far more: their variance is that of a count only in a larger unit.
     """
-    return is_count(table.y) and LESS <= _dispersion(table, results) <= MOST_DISPERSED
+    return is_count(table.y) and LEAST_COUNT_VARIANCE <= _dispersion(table, results) <= MOST_DISPERSED
 
 
 def _class_sizes(table: Table, results: list[Result]) -> Iterator[Finding]:
@@ -605,9 +616,9 @@ def _separable_classes(X: RowsLike, codes: NDArray[np.intp], labels: NDArray[Any
 
     Where some of the rows cannot be separated, all of them cannot.
     """
-    if len(labels) > MOST_SEPARATED or X.shape[1] + 1 >= len(codes):
+    if len(labels) > MOST_SEPARATED_CLASSES or X.shape[1] + 1 >= len(codes):
         return []
-    step = max(len(codes) // max(FEW_ROWS, 10 * X.shape[1]), 1)
+    step = max(len(codes) // max(FIRST_ROWS, 10 * X.shape[1]), 1)
     chosen = range(1, 2) if len(labels) == 2 else range(len(labels))
 
     def apart(k: int, rows: slice) -> bool:

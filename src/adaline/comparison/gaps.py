@@ -18,9 +18,10 @@ from adaline.fitted import AnySystem
 from adaline.selection.cross_validation import ArrayRows
 from adaline.wording import amount
 
-MOST_SECONDS = 2.0  # that the fits under the other policy may take, by the fits under the one chosen
-MOST_NUMBERS = 2**22  # of X that is read again
-FEWEST = 10  # complete rows that errors are compared on
+# seconds that the fits under the other policy may take, judged by the first fits; doubling it makes compare slower
+MOST_SECONDS = 2.0
+MOST_READ_NUMBERS = 2**22  # numbers of X that are read again; doubling it takes 32 MiB more
+LEAST_ROWS = 10  # complete rows on which errors are compared; on fewer they are mostly noise
 
 
 class Policies(NamedTuple):
@@ -49,7 +50,7 @@ def compare_policies(
         return []
     try:
         known = _dropping_rows(table, task, chosen, system) if read_filled is None else None
-        if read_filled is not None and table.X.size <= MOST_NUMBERS:
+        if read_filled is not None and table.X.size <= MOST_READ_NUMBERS:
             known = _filling_gaps(table, task, chosen, system, read_filled())
     except AdalineError:  # rows that the other policy leaves cannot be compared on
         return []
@@ -59,7 +60,7 @@ def compare_policies(
 def _dropping_rows(table: Table, task: str, chosen: Result, system: AnySystem) -> Policies | None:
     """Return the losses where `table` is filled: the system is fitted again to the complete rows."""
     complete = table.complete
-    if np.count_nonzero(complete) < FEWEST or table.fold is None:
+    if np.count_nonzero(complete) < LEAST_ROWS or table.fold is None:
         return None
     folds, fold = np.unique(table.fold[complete], return_inverse=True)
     fewer = replace(table, X=table.X[complete], y=table.y[complete], coded=None, fold=fold, filled=()).varying()
@@ -82,7 +83,7 @@ def _filling_gaps(table: Table, task: str, chosen: Result, system: AnySystem, fi
     order = np.argsort(fold, kind="stable")
     filled = filled.in_folds(order, filled.X[order], fold[order])
     predicted = _held_out(filled, task, chosen, system)
-    if predicted is None or len(own) < FEWEST:
+    if predicted is None or len(own) < LEAST_ROWS:
         return None
     place = np.empty(every.max() + 1, dtype=np.intp)
     place[_indices(filled)] = np.arange(len(order))

@@ -48,14 +48,18 @@ from adaline.wording import counted, file_name, joined, part_of
 
 LABELS = ("text", "category", "boolean")
 OPTION = re.compile(r"in (dates|categories|na|hash(?=ed)|words)(ed)?\b=?")
-GUESS = 2**15  # rows of a text file that are searched for missing values
-FEW = 10  # whole numbers with no more different values than this may be classes
-FEW_LOST = 0.05  # share of the rows that compare leaves out for their gaps; beyond it gaps are filled
-MOSTLY_EMPTY = 0.5  # share of gaps beyond which fit leaves a column out, where too few rows are complete
-LOOKED = 1000  # texts of a target that are checked for dates
-MOST_NAMED = 5  # columns that a note names
-HASHED_BITS = 8  # of the columns that a note proposes to hash many levels to: any system takes 256
-MOST_WHOLE_LABELS = 20  # whole numbers with more distinct values than this are amounts, not labels
+# rows of a text file that are searched for missing values; doubling it opens large files more slowly
+SEARCHED_ROWS = 2**15
+MOST_WHOLE_CLASSES = 10  # distinct whole numbers up to which they may be classes; doubling it asks about more targets
+# share of rows that compare leaves out for missing values; beyond it they are filled in; doubling it fills in less
+# often
+MOST_LOST = 0.05
+# share of missing values beyond which fit leaves a column out, if few rows are complete; doubling it leaves out none
+MOSTLY_EMPTY = 0.5
+CHECKED_TEXTS = 1000  # texts of a target that are checked for dates; doubling it takes twice as long
+MOST_NAMED = 5  # columns that a note names; doubling it makes notes hard to read
+HASHED_BITS = 8  # bits of the columns to which a note proposes to hash many levels: any system takes 256
+MOST_WHOLE_LABELS = 20  # distinct whole numbers up to which they are labels, beyond that amounts
 
 
 @dataclass(frozen=True)
@@ -293,7 +297,7 @@ def open_sparse_data(request: DataRequest, width: int | None) -> OpenedData:
     refuse_options(**options, **request.reading.given(), cluster=request.cluster)
     source = open_sparse(request.data, hashed=width, unseen=unseen)
     labels = np.unique(source.read_targets()[:, 0]) if source.shape.targets > source.offset else np.zeros(0)
-    few = len(labels) if len(labels) <= FEW and (labels == np.floor(labels)).all() else 0
+    few = len(labels) if len(labels) <= MOST_WHOLE_CLASSES and (labels == np.floor(labels)).all() else 0
     two = few == 2  # two numbers are two classes
     rows = source.count_rows()
     return OpenedData(request, request.spec, source, "label", two, None, 0 if two else few, rows, {}, ())
@@ -365,7 +369,7 @@ def _check_target(relation: Relation, target: str) -> None:
 
 def _date_format(relation: Relation, column: str) -> str | None:
     """Return the notation of dates that the first texts of a column are all written in; None where there is none."""
-    first = f"SELECT {relation.value(column)} AS t FROM {relation.sql} LIMIT {LOOKED}"
+    first = f"SELECT {relation.value(column)} AS t FROM {relation.sql} LIMIT {CHECKED_TEXTS}"
     present, longest = relation.rows(f"SELECT count(t), arg_max(t, length(t)) FROM ({first})")[0]
     formats = date_formats(longest or "")
     if not formats:
@@ -526,11 +530,11 @@ def _count_missing(
         column = quoted(target)
         first[1:] = f"approx_count_distinct({column})", f"bool_and({column} = floor({column}))"
     asked = ", ".join([*first, gap_counts(relation, columns)])
-    table = f"(SELECT * FROM {relation.sql} LIMIT {GUESS})" if trusting else relation.sql
+    table = f"(SELECT * FROM {relation.sql} LIMIT {SEARCHED_ROWS})" if trusting else relation.sql
     without, values, whole, rows, *each = relation.rows(f"SELECT {asked} FROM {table}")[0]
     without, gaps = int(without or 0), dict(zip(columns, gaps_of([rows, *each]), strict=True))
     if trusting:
-        if rows and not (without or any(gaps.values()) or (whole and values <= 2 * FEW and not named)):
+        if rows and not (without or any(gaps.values()) or (whole and values <= 2 * MOST_WHOLE_CLASSES and not named)):
             return MissingCounts(0, 0, gaps, 0, 0)
         return _count_missing(relation, target, required, columns)
     _refuse_none(relation.title, rows, without, required)
@@ -538,7 +542,7 @@ def _count_missing(
     if any(gaps.values()):
         gaps = count_gaps(relation, columns, f"NOT ({no_target})") if without else gaps
         complete = relation.count(relation.present(list(dict.fromkeys([*required, *columns]))))
-    few = _distinct(relation, target) if whole and values <= FEW else 0
+    few = _distinct(relation, target) if whole and values <= MOST_WHOLE_CLASSES else 0
     return MissingCounts(int(rows), without, gaps, complete, few)
 
 
@@ -580,7 +584,7 @@ def _counts_of(targets: tuple[str, ...], required: tuple[str, ...], columns: tup
 
 
 def _few_whole(values: set[float]) -> set[float] | None:
-    return values if len(values) <= FEW and all(value == value // 1 for value in values) else None
+    return values if len(values) <= MOST_WHOLE_CLASSES and all(value == value // 1 for value in values) else None
 
 
 def _with_counts(one: Counts, other: Counts) -> Counts:
@@ -626,7 +630,7 @@ def _gaps_text(policy: str, missing: MissingCounts, request: DataRequest) -> tup
     named += f" and {len(holes) - MOST_NAMED} more columns" if len(holes) > MOST_NAMED else ""
     if policy == "drop":
         note = f"{part_of(lost, missing.rows)} left out for gaps in {named}"
-        if request.choose_missing and lost > FEW_LOST * missing.with_target:
+        if request.choose_missing and lost > MOST_LOST * missing.with_target:
             worst = [name for name, count in holes.items() if 4 * count > missing.with_target] or list(holes)
             fill, drop = request.option("missing", "indicator"), _dropping(worst[:MOST_NAMED], request)
             half = ", more than half" if 2 * lost > missing.with_target else ""

@@ -1,4 +1,4 @@
-"""A ranking: systems compared on the same folds, best first, and what is said about them."""
+"""A ranking: systems compared on the same folds, best first, with notes on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which system to recommend, and why: of those as good as the best the most informative one, then the simplest."""
+"""Which system to recommend, and why: among those as good as the best, the most informative one, then the simplest."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from adaline.results import Status
 from adaline.systems import SYSTEMS
 from adaline.wording import amount, visible
 
-SAME = 1e-3  # relative difference of errors below which they are called the same, even if it is significant
-FAINT = 0.05  # R^2, or share of the baseline's errors avoided, below which a system is said to be hardly useful
-TWICE = 2.0  # standard errors within which a fit certified as solved is preferred to one that is not
-ROUNDING = 1e-9  # relative difference of errors below which they may be those of one solution
+# relative difference of errors that counts as none, even if it is significant; 10x larger recommends simpler systems
+SAME_ERROR = 1e-3
+# R^2, or share of the baseline's errors avoided, below which a system is hardly useful; doubling it says so more often
+HARDLY_USEFUL = 0.05
+# standard errors within which a certified fit is preferred to one that is not; doubling it prefers it more often
+SOLVED_PREFERENCE = 2.0
+ROUNDING = 1e-9  # relative difference of errors that may be rounding; 10x larger treats more systems as one solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +124,7 @@ def recommend(results: list[Result], baseline: Result, measure: str, counts: boo
         considered = [one for one in good if one.probability is None or _is_informative(one, baseline)]
     chosen = min(considered, key=lambda result: _simplicity(result, counts))
     if not _is_solved(chosen):
-        solved = [one for one in useful if _is_solved(one) and _within_error(one, best, TWICE)]
+        solved = [one for one in useful if _is_solved(one) and _within_error(one, best, SOLVED_PREFERENCE)]
         chosen = min(solved, key=lambda result: _simplicity(result, counts), default=chosen)
     if chosen is best:
         also = "" if counts and _is_count_model(chosen) else _rivals_text(chosen, considered, len(good))
@@ -146,8 +149,9 @@ def _hardly_helps(found: Recommendation) -> bool:
     """Whether the error is hardly lower than the constant's, and probabilities are hardly better than class shares."""
     assert found.result is not None
     assert found.baseline is not None
-    informed = found.result.probability is not None and found.result.second < (1 - FAINT) * found.baseline.second
-    return found.skill < FAINT and not informed
+    most = (1 - HARDLY_USEFUL) * found.baseline.second
+    informed = found.result.probability is not None and found.result.second < most
+    return found.skill < HARDLY_USEFUL and not informed
 
 
 def _faint_headline(found: Recommendation) -> str:
@@ -175,7 +179,7 @@ def _nearness(chosen: Result, best: Result, measure: str) -> str:
     """Return how near the error of a system is to that of the best."""
     apart = chosen.fold_errors - best.fold_errors
     difference, spread = float(apart.mean()), float(apart.std(ddof=1) / np.sqrt(len(apart)))
-    if difference <= SAME * best.error:
+    if difference <= SAME_ERROR * best.error:
         return f"has about the same error as the best model ({best.label})"
     pair = with_error(replace(chosen, error=difference, std_error=spread), measure)
     by = "rows" if chosen.predicted is not None and len(apart) == len(chosen.predicted) else "folds"
@@ -197,7 +201,7 @@ def with_error(result: Result, measure: str) -> str:
 
 
 def _as_good(result: Result, best: Result) -> bool:
-    return _within_error(result, best) or result.error <= (1 + SAME) * best.error
+    return _within_error(result, best) or result.error <= (1 + SAME_ERROR) * best.error
 
 
 def _within_error(result: Result, best: Result, times: float = 1.0) -> bool:

@@ -33,7 +33,7 @@ from adaline.comparison.changes import (
 from adaline.comparison.classes import held_out_scores, positive_class, recalls
 from adaline.comparison.drawing import Drawing, DrawingProcess
 from adaline.comparison.ranking import Ranking, certificate_text
-from adaline.comparison.recommendation import SAME, with_error
+from adaline.comparison.recommendation import SAME_ERROR, with_error
 from adaline.comparison.result import Result, rms
 from adaline.comparison.table import LOSSES, REGRESSION
 from adaline.inference.strengths import Strength, strengths, strongest
@@ -47,14 +47,14 @@ from adaline.storage.container import replacing
 from adaline.systems import ElasticNet, LogisticRegression, OnlineLogistic, OrdinalRegression
 from adaline.wording import amount, counted, four_places, p_value, visible
 
-MOST_COEFFICIENTS = 25
-MOST_COLUMNS = 60
-SHOWN_CLASSES = 8
-MOST_LEVELS = 5
-MOST_CHANGES = 8
-MOST_DIFFERENCES = 5
-FAINT = 0.1  # part of the largest change below which a class is not named
-MOST_STEPS = 60
+MOST_COEFFICIENTS = 25  # coefficients in a picture; doubling it makes the picture twice as tall
+MOST_COLUMNS = 60  # columns in the table of the data; doubling it makes the page longer
+SHOWN_CLASSES = 8  # classes beside each other in a table; doubling it makes tables wider than a page
+MOST_LEVELS = 5  # levels that a line names; doubling it makes lines hard to read
+MOST_CHANGES = 8  # columns whose effect on the prediction is drawn; doubling it takes twice as long, and a longer page
+MOST_DIFFERENCES = 5  # differences between two systems that are shown; doubling it makes the page longer
+LEAST_NAMED = 0.1  # share of the largest change below which a class is not named; doubling it names fewer classes
+MOST_STEPS = 60  # steps along all columns that are drawn; doubling it takes twice as long, for smoother curves
 JOINTS = re.compile(r"(?<=[^\W\d][_/|\\])(?=\w)|(?<=\w)(?=[(\[])")  # where a long name may break
 
 
@@ -261,7 +261,7 @@ def _changes(found: Ranking, chosen: Result) -> dict[str, Any] | None:
                 "sides": [
                     (change.side, *_said(found, change), change.known)
                     for change in own[:3]
-                    if abs(change.estimate) >= FAINT * abs(own[0].estimate)
+                    if abs(change.estimate) >= LEAST_NAMED * abs(own[0].estimate)
                 ]
                 + times.get(own[0].step.text, []),
             }
@@ -321,7 +321,7 @@ def _apart(found: Ranking, chosen: Result, other: Result) -> str:
     """Return how far the predictions of two systems for held-out rows are apart."""
     if found.task == REGRESSION:
         apart = rms(np.asarray(chosen.predicted) - np.asarray(other.predicted), found.data.weight)
-        if apart < SAME * chosen.error:
+        if apart < SAME_ERROR * chosen.error:
             return "its predictions are the same"
         unit = unit_of(found.data.target)
         return f"its predictions differ by {_number(apart, 3)}{' ' if unit else ''}{unit} (root mean square)"

@@ -1,4 +1,4 @@
-"""How one system did in a comparison: its errors on held-out rows, its predictions for them, its fit to all rows."""
+"""The result of one system in a comparison: errors on held-out rows, predictions for them, and the fit to all rows."""
 
 from __future__ import annotations
 

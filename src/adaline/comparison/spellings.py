@@ -2,7 +2,7 @@
 
 Two levels are the same if they differ only in case, in the space around them or in punctuation between letters. They
 are probably the same if one edit (a letter inserted, left out, replaced, or two neighbours swapped) makes one of the
-other, in a word of at least SHORTEST letters, and one of them is at least RARE times as frequent as the other.
+other, in a word of at least SHORTEST_WORD letters, and one of them is at least RARITY times as frequent as the other.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-SHORTEST = 4  # letters of a word that an edit is looked for in; of three, car and cat are one edit apart
-REPLACED = 6  # letters of a word in which one may be replaced: Iran and Iraq are two countries
-RARE = 10  # times as many rows of the frequent spelling; two levels of similar size are both meant
-MOST_LEVELS = 20_000  # of a column, that are compared
-LONGEST = 60  # characters of a level; longer ones are sentences
+SHORTEST_WORD = 4  # letters of a word in which an edit is looked for; of three letters, car and cat are one edit apart
+SHORTEST_REPLACED = 6  # letters of a word in which one may be replaced: Iran and Iraq are two countries
+RARITY = 10  # rows of the frequent spelling per row of the rare one; two levels of similar size are both meant
+MOST_LEVELS = 20_000  # levels of a column that are compared; doubling it takes up to four times as long
+LONGEST_LEVEL = 60  # characters of a level; longer ones are sentences
 VOWELS = frozenset("aeiouyäöü")
 KEYBOARD = ("qwertyuiop", "qwertzuiop", "asdfghjkl", "zxcvbnm", "yxcvbnm")
 BETWEEN = re.compile(r"(?<=[^\W\d_])[\s._'’-]+(?=[^\W\d_])")  # punctuation and space between two letters
@@ -62,14 +62,14 @@ def _key(level: str) -> str:
 
 def _mistyped(rows: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     """Yield pairs of a frequent level and a rare one that is one edit away."""
-    able = [key for key in rows if len(key) <= LONGEST and not any(map(str.isdigit, key))]
-    if not any(RARE * rows[key] <= max(rows.values()) for key in able):
+    able = [key for key in rows if len(key) <= LONGEST_LEVEL and not any(map(str.isdigit, key))]
+    if not any(RARITY * rows[key] <= max(rows.values()) for key in able):
         return
     near: dict[str, list[str]] = {}
     for key in sorted(able, key=lambda key: -rows[key]):
         shorter = dict.fromkeys([key, *(key[:i] + key[i + 1 :] for i in range(len(key)))])
         others = dict.fromkeys(other for text in shorter for other in near.get(text, ()))
-        same = [other for other in others if RARE * rows[key] <= rows[other] and _is_one_edit(other, key)]
+        same = [other for other in others if RARITY * rows[key] <= rows[other] and _is_one_edit(other, key)]
         if same:
             yield same[0], key
         for text in shorter:  # two texts one edit apart have a shorter one in common
@@ -87,14 +87,14 @@ def _is_one_edit(a: str, b: str) -> bool:
     if len(ours) != len(theirs) or len(differing) != 1:
         return False
     long, short = sorted(differing[0], key=len, reverse=True)
-    if len(short) < SHORTEST - 1 or len(long) < SHORTEST or long[0] != short[0]:
+    if len(short) < SHORTEST_WORD - 1 or len(long) < SHORTEST_WORD or long[0] != short[0]:
         return False
     i = next((i for i, (u, v) in enumerate(zip(long, short, strict=False)) if u != v), len(short))
     if len(long) > len(short):
         return long[i + 1 :] == short[i:] and (i < len(short) or long[i] == long[i - 1])
     if sorted(long) == sorted(short):
         return long[i + 2 :] == short[i + 2 :]
-    return len(long) >= REPLACED and long[i + 1 :] == short[i + 1 :] and _is_easily_replaced(long[i], short[i])
+    return len(long) >= SHORTEST_REPLACED and long[i + 1 :] == short[i + 1 :] and _is_easily_replaced(long[i], short[i])
 
 
 def _is_easily_replaced(a: str, b: str) -> bool:

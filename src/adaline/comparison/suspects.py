@@ -1,7 +1,7 @@
 """Rows and levels that may be wrong or repeated, and what the comparison concludes without them.
 
 A wrong value may decide whether any system is useful, and copies of a row in two folds make errors look too small. So
-the recommended system, or where there is none those that are sums, are cross-validated again without such rows, on the
+the recommended system, or without one all systems fitted from sums, are cross-validated again without such rows, on the
 same folds.
 """
 
@@ -32,21 +32,28 @@ if TYPE_CHECKING:
 
 Indices = NDArray[np.intp]
 
-OUTLIER = 0.01  # probability of a finding among clean rows; doubled: twice as many false ones
-COOK = 1.0  # Cook and Weisberg (1982): a row that moves all coefficients to the edge of their joint interval
-FAR = 10.0  # interquartile ranges beyond the quartiles; a normal column has values up to about 3 beyond
-EXTREME = 10.0  # studentised residual from which a target is left out on trial; smaller: errors are optimistic
-MOST_QUANTILE_ROWS = 10**5  # that quartiles of a column are taken from
-HANDFUL, SHARE = 5, 0.01  # rows, or share of them, up to which they are left out on trial
-MOST_LEFT_OUT = 0.2  # share of the rows that these may be; doubled: small tables are judged on fewer rows
-CODE_SHARE = 0.1  # the same, of rows that hold one and the same far value, as a code for missing
-MOST_NAMED = 3  # rows that a headline names
-CONTINUOUS = 30  # distinct values from which a column distinguishes rows; doubled: fewer repeated rows are reported
-MOST_HASHED = 2**24  # rows times columns that near repetitions are counted over
-SAME_MEAN = 1e-12  # difference from the mean, relative to the size of a column, up to which a value was filled with it
-MOST_REFITTED = 2**20  # numbers of X up to which a system that is no sum is cross-validated again
-CHANGED = 0.1  # difference of R^2, or of the share of the baseline's errors avoided, that changes a conclusion
-FACTOR = 1.5  # of the errors with and without outlying rows: leaving out the largest errors always lowers the mean one
+OUTLIER = 0.01  # probability of a finding among clean rows; doubling it reports twice as many false ones
+LARGE_COOK = 1.0  # Cook and Weisberg (1982): a row that moves all coefficients to the edge of their joint interval
+FAR_RANGES = 10.0  # interquartile ranges beyond the quartiles; a normal column has values up to about 3 beyond
+EXTREME_RESIDUAL = 10.0  # studentised residual from which a row is left out on trial; smaller makes errors optimistic
+MOST_QUANTILE_ROWS = 10**5  # rows from which the quartiles of a column are computed; doubling it takes twice as long
+HANDFUL = 5  # suspicious rows up to which they are left out on trial; doubling it judges small tables on fewer rows
+HANDFUL_SHARE = 0.01  # the same, as a share of the rows of large tables
+MOST_LEFT_OUT = 0.2  # share of the rows that may be left out; doubling it judges small tables on fewer rows
+CODE_SHARE = 0.1  # the same, of rows with one and the same far value, as a code for missing
+MOST_NAMED = 3  # rows that a headline names; doubling it makes headlines hard to read
+LEAST_DISTINCT = 30  # distinct values from which a column distinguishes rows; doubling it reports fewer repeated rows
+# rows x columns up to which nearly repeated rows are counted; doubling it takes twice as long
+MOST_HASHED_NUMBERS = 2**24
+# difference from the mean, relative to the size of a column, up to which a value was filled in; 10x larger ignores
+# more rows
+SAME_MEAN = 1e-12
+# numbers of X up to which a system without sums is cross-validated again; doubling it takes twice as long
+MOST_REFITTED_NUMBERS = 2**20
+# change of R^2, or of the share of errors avoided, that changes a conclusion; doubling it reports fewer outliers
+CHANGED_SKILL = 0.1
+# ratio of the errors with and without outliers: leaving out the largest errors always lowers the mean
+LEAST_RATIO = 1.5
 
 
 class FarValues(NamedTuple):
@@ -58,7 +65,7 @@ class FarValues(NamedTuple):
 
 
 def far_values(table: Table) -> list[FarValues]:
-    """Return the rows of each column of numbers that lie more than FAR interquartile ranges beyond its quartiles."""
+    """Return the rows more than FAR_RANGES interquartile ranges beyond the quartiles of a column of numbers."""
     out = []
     for name, members in table.groups().items():
         numbers = [j for j in members if table.names[j] == name]  # without the column that marks its gaps
@@ -72,7 +79,7 @@ def far_values(table: Table) -> list[FarValues]:
         if table.gaps:  # values that were filled with the mean have no spread
             present = present[np.abs(present - x.mean()) > SAME_MEAN * (x.std() + abs(x.mean()))]
         low, high = np.quantile(present if len(present) else x, [0.25, 0.75])
-        reach = FAR * (high - low)
+        reach = FAR_RANGES * (high - low)
         if reach > 0 and not low - reach <= table.ends[0][j] <= table.ends[1][j] <= high + reach:
             rows = np.flatnonzero((x < low - reach) | (x > high + reach))
             out.append(FarValues(name, j, rows[np.argsort(-np.abs(x[rows] - (low + high) / 2), kind="stable")]))
@@ -107,7 +114,7 @@ def outlying_rows(table: Table) -> Outliers | None:
         return None
     freedom = n - model.rank_ - 2
     limit = float(scipy.special.stdtrit(freedom, 1 - OUTLIER / (2 * n))) if freedom >= 1 else np.inf
-    far, decisive = _largest(np.abs(rows.studentized), limit), _largest(rows.cooks_distance, COOK)
+    far, decisive = _largest(np.abs(rows.studentized), limit), _largest(rows.cooks_distance, LARGE_COOK)
     return Outliers(rows, limit, far, decisive, bool(model._fits[0].exact[0]))
 
 
@@ -132,11 +139,11 @@ def repeated_rows(table: Table, task: str) -> Indices:
     repeated = len(whole) - len(first)
     if not repeated:
         return np.zeros(0, dtype=np.intp)
-    varied = len(np.unique(target)) >= CONTINUOUS
+    varied = len(np.unique(target)) >= LEAST_DISTINCT
     parts = [own[first]]
-    for members in list(table.groups().values())[: max(MOST_HASHED // len(whole), 1)]:
+    for members in list(table.groups().values())[: max(MOST_HASHED_NUMBERS // len(whole), 1)]:
         part = _mixed(table.dense(members, first), salt[members]).sum(axis=1, dtype=np.uint64)
-        varied |= len(np.unique(part)) >= CONTINUOUS
+        varied |= len(np.unique(part)) >= LEAST_DISTINCT
         parts.append(part)
     near = max(len(first) - len(np.unique(whole[first] - part)) for part in parts)
     return np.setdiff1d(np.arange(len(whole)), first) if varied and near < repeated else np.zeros(0, dtype=np.intp)
@@ -167,10 +174,10 @@ def suspicious(table: Table, far: Sequence[FarValues], found: Outliers | None) -
             return Suspects(one.rows, f"the {counted(len(one.rows))} where {one.name} is {value[0]:g}")
         reasons |= {int(i): f"{one.name} = {v:g}" for i, v in zip(one.rows, value, strict=True)}
     if found is not None:
-        extreme = [i for i in found.far if abs(found.influence.studentized[i]) > EXTREME]
+        extreme = [i for i in found.far if abs(found.influence.studentized[i]) > EXTREME_RESIDUAL]
         for i in map(int, (*found.decisive, *extreme)):
             reasons.setdefault(i, f"{table.target} = {table.y[i]:g}")
-    if not reasons or len(reasons) > min(max(HANDFUL, SHARE * n), MOST_LEFT_OUT * n):
+    if not reasons or len(reasons) > min(max(HANDFUL, HANDFUL_SHARE * n), MOST_LEFT_OUT * n):
         return None
     if len(reasons) > MOST_NAMED:
         return Suspects(np.array(list(reasons)), f"{len(reasons)} outlying rows")
@@ -236,7 +243,7 @@ class Alternative:
         """Whether another conclusion follows: a system is useful or not, or its error is clearly different."""
         both = (self.given, self.other)
         before, after = (one.skill if one.useful else 0.0 for one in both)
-        if abs(before - after) <= CHANGED:
+        if abs(before - after) <= CHANGED_SKILL:
             return False
         low, high = sorted(0.0 if one.result is None else one.result.error for one in both)
         return self.given.useful != self.other.useful or high > self.factor * low
@@ -273,7 +280,7 @@ def inspect_rows(table: Table, task: str, given: Recommendation, systems: Sequen
     found = outlying_rows(table) if task == REGRESSION else None
     sums = [one for one in systems if hasattr(one.system, "_sum_folds")]
     recommended = [one for one in systems if given.result is not None and one.made(given.result)]
-    quick = [one for one in recommended if one in sums or table.X.size <= MOST_REFITTED]
+    quick = [one for one in recommended if one in sums or table.X.size <= MOST_REFITTED_NUMBERS]
     again = (quick or sums) if given.useful else (sums or quick)
 
     def without(suspects: Suspects | None, factor: float) -> Alternative | None:
@@ -291,7 +298,7 @@ def inspect_rows(table: Table, task: str, given: Recommendation, systems: Sequen
     spelled = None
     if merged is not None:
         spelled = Alternative(given, _recommended(merged, task, again, given.measure), "with spellings merged")
-    return Inspection(far, found, without(suspicious(table, far, found), FACTOR), without(repeated, 1.0), spelled)
+    return Inspection(far, found, without(suspicious(table, far, found), LEAST_RATIO), without(repeated, 1.0), spelled)
 
 
 class ComparedSystem(NamedTuple):

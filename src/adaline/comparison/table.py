@@ -1,4 +1,4 @@
-"""The rows that systems are compared on: columns of numbers, a target, and what the raw columns hold."""
+"""The rows on which systems are compared: columns of numbers, a target, and a description of the raw columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from adaline.block import Block
 from adaline.coding.amounts import RangeSummary
 from adaline.coding.columns import MISSING_LEVEL, Column, plain_level
 from adaline.coding.learn import MOST_KEPT
-from adaline.comparison.open_data import FEW_LOST, MOST_WHOLE_LABELS, DataRequest, OpenedData, open_data
+from adaline.comparison.open_data import MOST_LOST, MOST_WHOLE_LABELS, DataRequest, OpenedData, open_data
 from adaline.comparison.spellings import same_levels
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.locks import cached_property
@@ -36,18 +36,22 @@ from adaline.sources.views import assign_folds
 Task = Literal["regression", "classification"]
 REGRESSION: Final = "regression"
 CLASSIFICATION: Final = "classification"
-SKEW = 1.0  # skewness of an exponential target is 2, of a symmetric one 0
-DISTINCT = 20  # distinct values from which a skewness is meaningful
-MOST_NUMBERS = 2**26  # of X, or of probabilities; 512 MiB
-PROBABILITIES = 8  # systems whose probabilities of held-out rows are kept, for each class
-SPARSE_NUMBERS = 2**22  # of X, zeros counted, from which rows of many coded levels are held as a sparse matrix
-SPARSE_SHARE = 0.2  # of the numbers that are stored, up to which that is quicker and smaller
-SPARSE_BYTES = 12  # of a stored number and its column
-SPARSE_MEAN = 1e6  # square of a mean over the variance: sums of sparse rows are not centred, and lose so many digits
-BLOCK_ROWS = 2**12  # that one thread looks at
-COUNTED = 10**5  # rows up to which different values are counted one by one
-MOST_QUERIED = 50  # columns that one query describes
-MOST_LEVELS = 100  # kept of a category, most frequent first
+LEAST_SKEWNESS = 1.0  # skewness from which a logarithm is considered: an exponential target has 2, a symmetric one 0
+LEAST_DISTINCT = 20  # distinct values from which a skewness is meaningful; doubling it considers fewer targets
+MOST_NUMBERS = 2**26  # numbers of X, or of probabilities, in memory; doubling it takes 1 GiB
+# systems whose probabilities of held-out rows are kept; doubling it takes twice the memory, of fewer rows
+KEPT_PROBABILITIES = 8
+# numbers of X from which rows of many levels are held as a sparse matrix; doubling it holds more of them dense
+LEAST_SPARSE_NUMBERS = 2**22
+# share of stored numbers up to which a sparse matrix is quicker and smaller; at twice this share it is neither
+MOST_SPARSE_SHARE = 0.2
+SPARSE_BYTES = 12  # size of a stored number with its column
+# mean^2 / variance up to which rows stay sparse: sums of sparse rows are not centred, and 100x larger loses a digit
+MOST_SQUARED_MEAN = 1e6
+BLOCK_ROWS = 2**12  # rows per task of a thread; doubling it splits small tables among fewer threads
+MOST_COUNTED_ROWS = 10**5  # rows up to which distinct values are counted exactly; doubling it takes twice as long
+MOST_QUERIED_COLUMNS = 50  # columns that one query describes; doubling it makes queries that DuckDB takes long to plan
+MOST_LEVELS = 100  # levels kept of a category, the most frequent first; doubling it keeps more for the report
 
 
 @dataclass(frozen=True, eq=False)
@@ -350,8 +354,8 @@ def _suits_sparse(opened: OpenedData) -> bool:
     source.learn_coding()
     columns = len(source.names)
     filled = any(column.gaps for column in source.coding.columns)  # folds fill gaps in dense rows
-    few = len(set(source.coding.origin)) <= SPARSE_SHARE * columns
-    return few and not (source.sparse or filled) and source.count_rows() * columns >= SPARSE_NUMBERS
+    few = len(set(source.coding.origin)) <= MOST_SPARSE_SHARE * columns
+    return few and not (source.sparse or filled) and source.count_rows() * columns >= LEAST_SPARSE_NUMBERS
 
 
 def _small_means(x: AnyArray) -> bool:
@@ -361,7 +365,7 @@ def _small_means(x: AnyArray) -> bool:
     stored = np.bincount(x.indices, minlength=d)
     squares = np.bincount(x.indices, (x.data - mean[x.indices]) ** 2, d) + (n - stored) * mean**2
     varies = squares > n * (LEAST_SPREAD * mean) ** 2
-    return bool((n * mean**2 <= SPARSE_MEAN * squares)[varies].all())
+    return bool((n * mean**2 <= MOST_SQUARED_MEAN * squares)[varies].all())
 
 
 def _sampled(opened: OpenedData, task: str, seed: int, folds: int | None, sparse: bool) -> Table:
@@ -373,7 +377,7 @@ def _sampled(opened: OpenedData, task: str, seed: int, folds: int | None, sparse
         classes = opened.source.find_labels()
         source = opened.source.encoded(classes)
     stored = len(set(opened.source.coding.origin)) * SPARSE_BYTES / 8 if sparse else len(opened.source.names)
-    probabilities = 0 if classes is None else PROBABILITIES * len(classes)
+    probabilities = 0 if classes is None else KEPT_PROBABILITIES * len(classes)
     rows, most = source.count_rows(), int(MOST_NUMBERS // max(stored, probabilities, 1))
     if source.sparse and len(opened.source.names) ** 2 > MOST_NUMBERS:
         raise InvalidParameter(
@@ -440,7 +444,7 @@ class ReadData(NamedTuple):
 
 def read_data(request: DataRequest, task_of: Callable[[OpenedData], str], seed: int, folds: int | None) -> ReadData:
     """Open data and read their rows for the task that `task_of` says."""
-    opened = open_data(request, most_lost=FEW_LOST)
+    opened = open_data(request, most_lost=MOST_LOST)
     refuse_absorbing(opened.source, "compare")
     return ReadData(opened, sample_table(opened, task_of(opened), seed, folds))
 
@@ -546,10 +550,10 @@ def describe_columns(opened: OpenedData) -> list[dict[str, Any]]:
         **dict.fromkeys(opened.spec.offset_columns(relation.schema), "offset"),
     }
     categories = {column.name for column in opened.source.coding.columns if column.is_category}
-    if opened.source.on_engine or len(used) > MOST_QUERIED:
+    if opened.source.on_engine or len(used) > MOST_QUERIED_COLUMNS:
         found = _summarized(opened.source, {name: _has_levels(relation, name, name in categories) for name in used})
     else:
-        exact = opened.source.count_rows() <= COUNTED
+        exact = opened.source.count_rows() <= MOST_COUNTED_ROWS
         found = _query(relation, {name: _column_sql(relation, name, name in categories, exact) for name in used})
         hidden = [name for name in used if found[name][3:] and found[name][3] != found[name][3]]  # by NaN, no NULL
         found |= _query(relation, {name: _column_sql(relation, name, False, exact, gaps=True) for name in hidden})
@@ -676,10 +680,10 @@ def is_count(y: NDArray[Any]) -> bool:
 
 def skewness(y: NDArray[Any]) -> Skewness | None:
     """Return the skewness of a positive target with a long upper tail that a logarithm shortens; None for others."""
-    if not y.min() > 0 or len(np.unique(y)) <= DISTINCT:
+    if not y.min() > 0 or len(np.unique(y)) <= LEAST_DISTINCT:
         return None
     found = Skewness(_skew(y), _skew(np.log(y)))
-    return found if found.raw > SKEW and abs(found.log) < found.raw / 2 else None
+    return found if found.raw > LEAST_SKEWNESS and abs(found.log) < found.raw / 2 else None
 
 
 def _skew(y: Array) -> float:

@@ -42,8 +42,12 @@ DECADES = 8
 PENALTIES_PER_DECADE = 2  # doubling it doubles the fits, and finds the best penalty to a factor of 1.8 instead of 3.2
 # penalties in a row worse than the best, after which a path ends; doubling it costs up to three more fits
 WORSE_PENALTIES = 3
-ROUGH, FINE = 1e-7, 1e-9  # promised gain, relative to the loss of constants, at which fits end; 10x larger: fewer steps
-STEPS, TRIALS = 60, 10  # of the machines together, and shares of a step; then each continues alone
+ROUGH, FINE = (
+    1e-7,
+    1e-9,
+)  # promised gain, relative to the constants' loss, at which fits end; 10x larger: fewer steps
+MOST_STEPS = 60  # steps that the machines take together; doubling it lets machines that step alone start later
+MOST_TRIALS = 10  # lengths of a step that they try together, before each continues alone
 # steps for one penalty after which second derivatives are updated; doubling it leaves them out of date for longer
 FEW_STEPS = 3
 # steps for one penalty after which a machine gets its own second derivatives; doubling it takes more slow steps
@@ -390,10 +394,10 @@ class FoldMachines:
         if self.beside is None and self.steps > FEW_STEPS and not self.own:
             self.curve()
         self.metrics = [self._metric(m, ridge) for m, ridge in enumerate(ridges)]
-        pairs: list[Pairs] = [deque(maxlen=STEPS) for _ in range(count)]
+        pairs: list[Pairs] = [deque(maxlen=MOST_STEPS) for _ in range(count)]
         gradients = self._gradients(ridges)
         done = np.zeros(count, dtype=bool)
-        for self.steps in range(STEPS):
+        for self.steps in range(MOST_STEPS):
             if (
                 self.steps
                 and self.steps % STEPS_PER_MATRIX == 0
@@ -426,7 +430,7 @@ class FoldMachines:
     def _advance(self, ridges: Array, steps: Array, slopes: Array, moving: NDArray[np.bool_]) -> bool:
         """Move machines by shares of their steps that lower their objectives; return whether these were found."""
         start, level, shares = self.thetas, self._levels(ridges), np.ones(len(steps))
-        for _ in range(TRIALS):
+        for _ in range(MOST_TRIALS):
             self._take(start + (moving * shares)[:, None, None] * steps, moving)
             reached = self._levels(ridges)
             high = moving & ~(reached <= level + ARMIJO * shares * slopes + FLAT_CHANGE * np.abs(level))

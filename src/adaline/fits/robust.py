@@ -43,9 +43,12 @@ from adaline.sources.threads import one_blas_thread
 from adaline.sums import Spread
 from adaline.sums.columns import times_power
 
-SAMPLE, LARGER = 40_000, 4  # rows of a first M-estimate, and how many times as many it pays for; doubled: used less
-ROUGH, ROUGHER = 1e-4, 1e-2  # tol of that estimate, and of Huber's, which another starts from
-HUBER, FEW_STEPS = 1.345, 10  # threshold of Huber's estimate, and steps after which starts are compared
+SAMPLE_ROWS = 40_000  # rows of a first M-estimate; doubling it takes twice as long, for a closer start
+LEAST_SAMPLED = 4  # sources with so many times the rows of a sample get one; doubling it uses samples less
+SAMPLE_TOL = 1e-4  # tol of the first estimate; 10x larger saves steps on the sample, and costs passes over all rows
+START_TOL = 1e-2  # tol of Huber's estimate, from which another one starts; 10x larger gives a rougher start
+HUBER = 1.345  # threshold of Huber's estimate: 95 % efficient for normal errors
+FEW_STEPS = 10  # steps after which starts are compared; doubling it compares them more surely, for twice the time
 
 
 @dataclass(frozen=True)
@@ -205,10 +208,10 @@ def _start(given: TargetProblem, start: Array, init: Any) -> Array:
         return start
     sample = problem.sample
     if weight is not None:
-        if problem.source.n_rows <= LARGER * SAMPLE:
+        if problem.source.n_rows <= LEAST_SAMPLED * SAMPLE_ROWS:
             return _robust_start(given, start)
         start = trimmed(problem, weight, generator(criterion.random_state))
-        sample = problem.drawn(SAMPLE)
+        sample = problem.drawn(SAMPLE_ROWS)
     assert sample is not None
     some, counts = problem.on(sample), sample.read_all_weights()
     if weight is None:
@@ -217,7 +220,7 @@ def _start(given: TargetProblem, start: Array, init: Any) -> Array:
             return start
     assert criterion.loss is not None
     known = (criterion.loss, criterion.threshold, _scale(given), counts)
-    return m_estimate(some, *known, start, _size(units), ROUGH, criterion.most, gram.null).theta
+    return m_estimate(some, *known, start, _size(units), SAMPLE_TOL, criterion.most, gram.null).theta
 
 
 def _robust_start(given: TargetProblem, start: Array) -> Array:
@@ -230,10 +233,10 @@ def _robust_start(given: TargetProblem, start: Array) -> Array:
     problem, criterion, units, weight, gram, _ = given
     assert criterion.loss is not None
     scaled = (_scale(given), weight)
-    huber = m_estimate(problem, Huber, HUBER, *scaled, start, _size(units), ROUGHER, FEW_STEPS, gram.null).theta
+    huber = m_estimate(problem, Huber, HUBER, *scaled, start, _size(units), START_TOL, FEW_STEPS, gram.null).theta
     starts = trimmed(problem, weight, generator(criterion.random_state)), huber
     known = (criterion.loss, criterion.threshold, *scaled)
-    each = [m_estimate(problem, *known, one, _size(units), ROUGH, FEW_STEPS, gram.null) for one in starts]
+    each = [m_estimate(problem, *known, one, _size(units), SAMPLE_TOL, FEW_STEPS, gram.null) for one in starts]
     return min(each, key=lambda one: one.scale).theta
 
 

@@ -50,7 +50,8 @@ from adaline.wording import counted, degrees
 
 POWERS = {"HC0": 0.0, "HC1": 0.0, "HC2": 1.0, "HC3": 2.0, "HC4": 4.0}
 KNOWN_LAGS = AnyOf(NONE, WholeNumber(0))
-WEIGHT_TOLERANCE, SQUARES_TOLERANCE, TOTAL_TOLERANCE = 1e-9, 1e-6, 1e-9  # by which rows are recognised
+# relative differences of weight, residual squares and total up to which rows count as those fitted
+WEIGHT_TOLERANCE, SQUARES_TOLERANCE, TOTAL_TOLERANCE = 1e-9, 1e-6, 1e-9
 FULL_LEVERAGE = 1e-12  # 1 - h below which a row has leverage 1; 10x larger lets HC2 and HC3 refuse more rows
 # least singular value of a root, relative to the largest, beyond rounding; 10x larger leaves more tests undetermined
 SINGULAR_ROOT = 1e-13

@@ -40,7 +40,10 @@ from adaline.sums import Targets
 # relative change of r, and squared decrement of refits, at which they stop; 10x larger loses a digit
 PROFILE_TOL = 1e-11
 ROUNDING = 1e-13  # rounding error of F, relative to F; 10x larger stops refits earlier and loses a digit
-REFITS, STEPS = 40, 200  # refits for an end, and steps of each; doubled: ends that fail take four times as long
+MOST_REFITS, MOST_STEPS = (
+    40,
+    200,
+)  # refits per end, and steps of each; doubling both: failures take 4 times as long
 # standard errors beyond which an end is infinite; 10x larger takes two more refits before that
 MOST_STANDARD_ERRORS = 1e4
 
@@ -159,7 +162,7 @@ def _end(
     """Return b where r(b) = reach, up to the rounding of F; infinite where there is none, NaN where it is not found."""
     centre, b = float(c @ best), float(c @ best) + reach * error
     held = _Held(best, least, 0.0, _tangent(evaluate(best), c)[0])
-    for _ in range(REFITS):
+    for _ in range(MOST_REFITS):
         found = _hold(evaluate, held.theta + (b - float(c @ held.theta)) * held.tangent, c)
         if found is None:  # too far for the tangent: half the way
             b = 0.5 * (b + float(c @ held.theta))
@@ -184,7 +187,7 @@ def _hold(evaluate: Callable[[Array], Evaluation], theta: Array, c: Array) -> _H
     if here.hessian is None or not math.isfinite(here.value):
         return None
     last = math.inf
-    for _ in range(STEPS):
+    for _ in range(MOST_STEPS):
         tangent, solve = _tangent(here, c)
         step = -solve(here.gradient)
         step -= tangent * float(c @ step)

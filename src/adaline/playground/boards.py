@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.errors import InvalidData
 
-MOST_POINTS = 20_000
-BOARD_CLASSES = 5
+MOST_POINTS = 20_000  # points of a board; doubling it makes each fit and each message take twice as long
+BOARD_CLASSES = 5  # classes of a board: the page has as many colours
 CLASS_NAMES = tuple(f"Class {k + 1}" for k in range(BOARD_CLASSES))  # where a page names no others
-FARTHEST = 1e6  # a coordinate, in absolute value
+LARGEST_COORDINATE = 1e6  # absolute value of a coordinate
 TASKS = ("classes", "numbers", "clusters")
-FRESH = 1000  # points drawn to judge by
-ANOTHER = 7919  # added to the seed of the points that are drawn to judge by
+JUDGING_POINTS = 1000  # points drawn to estimate errors; doubling it takes twice as long, for steadier errors
+SEED_OFFSET = 7919  # added to the seed of the points that are drawn to estimate errors
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ class Recipe:
     def board(self, fresh: bool = False) -> Board:
         """Return the points; `fresh` draws others of the same kind, to judge by."""
         task, make = GENERATORS[self.kind]
-        rng = np.random.default_rng(self.seed + ANOTHER if fresh else self.seed)
-        points = make(FRESH if fresh else self.count, self.noise, rng)
+        rng = np.random.default_rng(self.seed + SEED_OFFSET if fresh else self.seed)
+        points = make(JUDGING_POINTS if fresh else self.count, self.noise, rng)
         return Board(task, np.round(points, 3))
 
 
@@ -242,8 +242,8 @@ def check_points(task: str, points: Array, names: tuple[str, ...] = CLASS_NAMES)
     """Return a board of points; refuse too many, too far, not finite, or of unknown classes."""
     if len(points) > MOST_POINTS:
         raise InvalidData(f"the board holds at most {MOST_POINTS:,} points, got {len(points):,}")
-    if not np.isfinite(points).all() or (len(points) and np.abs(points[:, :2]).max() > FARTHEST):
-        raise InvalidData(f"coordinates must be finite numbers of at most {FARTHEST:g}")
+    if not np.isfinite(points).all() or (len(points) and np.abs(points[:, :2]).max() > LARGEST_COORDINATE):
+        raise InvalidData(f"coordinates must be finite numbers of at most {LARGEST_COORDINATE:g}")
     labels = points[:, 2]
     if not np.isin(labels, np.arange(BOARD_CLASSES)).all():
         raise InvalidData(f"the third number of a point is its class, a whole number from 0 to {BOARD_CLASSES - 1}")

@@ -1,4 +1,4 @@
-"""As Python: the lines that give the models of a page at a moment, to the last bit of their weights, and its chart."""
+"""A page as Python: code that reproduces its models at a moment, to the last bit of their weights, and its chart."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from adaline.playground.boards import Board, Recipe
 from adaline.playground.instruments import ALONE, filter_settings
 from adaline.playground.traces import ITERATIONS, Trace
 
-PER_LINE = 8
+ROWS_A_LINE = 8  # rows of data in a line of the code shown
 BOARD = "from adaline.playground.boards import Board"
 IMPORT = re.compile(r"from (\S+) import (.+)")
 Chart = tuple[str, Mapping[str, Any]]  # an instrument and its settings
@@ -69,7 +69,7 @@ def _makes(recipe: Recipe, board: Board, fresh: bool = False) -> bool:
 
 def _array(name: str, values: Any) -> list[str]:
     rows = np.asarray(values).tolist()
-    lines = [", ".join(map(repr, rows[i : i + PER_LINE])) for i in range(0, len(rows), PER_LINE)]
+    lines = [", ".join(map(repr, rows[i : i + ROWS_A_LINE])) for i in range(0, len(rows), ROWS_A_LINE)]
     return [f"{name} = np.array([", *(f"    {line}," for line in lines), "])"]
 
 

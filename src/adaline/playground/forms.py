@@ -29,7 +29,7 @@ LIMITS: dict[str, float] = {
 """The largest numbers that a page may ask for."""
 MADE_HERE = {"basis", "system"}  # parameters with fields of their own on the page
 LEFT_OUT = {"init", "scoring", "warm_start", "mixing", "weights", "record", "groups", "classes", "priors"}
-LONGEST = 64  # numbers of a start that a page gives
+MOST_START_NUMBERS = 64  # numbers of first weights that a page gives
 BASES_HERE = ("Polynomial", "Fourier", "Radial", "Spline")
 
 
@@ -114,7 +114,7 @@ def _is_start(value: Any) -> bool:
     """Whether a value is a list of numbers, or of rows of them, of a size that a start on the board can have."""
     rows = value if isinstance(value, list) else []
     flat = [one for row in rows for one in (row if isinstance(row, list) else [row])]
-    return 0 < len(flat) <= LONGEST and all(type(one) in (int, float) for one in flat)
+    return 0 < len(flat) <= MOST_START_NUMBERS and all(type(one) in (int, float) for one in flat)
 
 
 def _is_order(value: Any) -> bool:

@@ -36,11 +36,11 @@ from adaline.systems import (
     Ridge,
 )
 
-SOUND_RATE = 8000  # samples a second
-SECONDS = 4
-BINS = 40
-ANGLES = 181
-PATHS = 5  # weights, or directions, whose way along the penalties is shown
+SOUND_RATE = 8000  # samples a second; doubling it gives twice the bandwidth, and takes twice as long
+SIGNAL_SECONDS = 4  # length of the signal; doubling it takes twice as long
+HISTOGRAM_BINS = 40  # bins of a histogram; doubling it makes those of few points ragged
+DIRECTIONS = 181  # directions in half a circle along which the error is drawn
+MOST_PATHS = 5  # weights, or directions, whose path over the penalties is drawn
 
 
 def surface(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def ridge(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dic
     """Return, by the penalty of `Ridge` on powers of x, its errors, its weights, or how much it damps directions.
 
     Along an eigenvector of X'X with eigenvalue d, ridge keeps d / (d + penalty) of the least-squares answer. Weights
-    are those of columns with standard deviation 1; of the powers the first PATHS are shown.
+    are those of columns with standard deviation 1; of the powers the first MOST_PATHS are shown.
     """
     _need(board, 4, "numbers")
     degree = _whole(settings, "degree", 8, 1, 12)
@@ -116,11 +116,12 @@ def ridge(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dic
         case "damping":
             lines = [
                 {"name": "eigenvalue", "value": f"{d:.2g}", "y": json_numbers(d / (d + penalties))}
-                for d in values[:PATHS]
+                for d in values[:MOST_PATHS]
             ]
         case "path":
             weights = np.array([np.ravel(one.coef_) for one in models]) * phi.std(axis=0)
-            lines = [{"name": "power", "value": k + 1, "y": json_numbers(y)} for k, y in enumerate(weights.T[:PATHS])]
+            most = enumerate(weights.T[:MOST_PATHS])
+            lines = [{"name": "power", "value": k + 1, "y": json_numbers(y)} for k, y in most]
         case _:
             lines = [{"name": name, "y": json_numbers(y)} for name, y in (("training", own), ("fresh", other)) if y]
     return {
@@ -161,7 +162,7 @@ def noise(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -> dic
             {"name": "noise left", "y": json_numbers(10 * np.log10(np.maximum(power, 1e-9)))},
         ],
         "log": "",
-        "mark": SECONDS / 2,
+        "mark": SIGNAL_SECONDS / 2,
         "facts": {"status": status, "gain": json_number(gain), "diverged": status == "diverged"},
     }
 
@@ -185,7 +186,7 @@ def recording() -> tuple[Array, Array, Array]:
     [32000, 32000, 32000]
     """
     rng = np.random.default_rng(3)
-    n = SOUND_RATE * SECONDS
+    n = SOUND_RATE * SIGNAL_SECONDS
     tune, source = _tune(n), rng.normal(size=n)
     room = [rng.normal(size=12) * 0.8 ** np.arange(12) for _ in range(2)]
     heard = [np.convolve(source, one)[:n] for one in room]
@@ -216,14 +217,14 @@ def projection(board: Board, fresh: Board | None, settings: Mapping[str, Any]) -
     if min(len(a), len(b)) < 2:
         raise InvalidData("each class needs two points or more")
     angle = _real(settings, "angle", 0.0, -720, 720)
-    angles = np.linspace(0, 180, ANGLES)
+    angles = np.linspace(0, 180, DIRECTIONS)
     criterion = [_criterion(a, b, float(one)) for one in angles]
     with quiet():
         fisher = np.ravel(FisherDiscriminant().fit(board.X, board.y).coef_)
     best = math.degrees(math.atan2(fisher[1], fisher[0])) % 180
     w = _direction(angle)
     values = board.X @ w
-    edges = np.linspace(values.min(), values.max() + 1e-9, BINS + 1)
+    edges = np.linspace(values.min(), values.max() + 1e-9, HISTOGRAM_BINS + 1)
     histograms = [np.histogram(one @ w, edges)[0].tolist() for one in (a, b)]
     here, top = _criterion(a, b, angle), _criterion(a, b, best)
     return {

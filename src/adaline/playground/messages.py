@@ -1,4 +1,4 @@
-"""What a page may send: JSON objects of a few types, read into records; invalid ones are refused with a message.
+"""The messages of a page: JSON objects of a few types, read into records; invalid ones are refused with a message.
 
     {"type": "systems"}                                             the systems by task, and the kinds of points
     {"type": "form", "system": NAME}                                the fields of a system
@@ -11,9 +11,9 @@
     {"type": "python", "moments": [3, 3], "instrument": {...}}      all that is shown as a program
     {"type": "instrument", "name", "task", "points", "names", "recipe", "fresh", "settings"}
 
-A point is [x, y, class], the class as an index of `names`, five names of classes, which may be left out.
+A point is [x, y, class], with the class as an index of `names`, five names of classes, which may be left out.
 Fits and instruments are evaluated on fresh points: those given as `fresh`, or others of the recipe.
-Every message has an `id`, which its answer repeats. An answer that says `"type": "error"` has a `message`.
+Every message has an `id`, which its answer repeats. An answer of `"type": "error"` has a `message`.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from adaline.playground.forms import ModelSpec
 from adaline.playground.instruments import INSTRUMENTS
 from adaline.playground.pictures import Window
 
-LONGEST_MESSAGE = 2_000_000  # bytes
-SLOTS = 2  # systems side by side
-MOST_CELLS = 65_536
+LONGEST_MESSAGE = 2_000_000  # bytes of a message; the points of a full board take less
+SLOTS = 2  # systems side by side; the page has room for two
+MOST_CELLS = 65_536  # cells of a picture; doubling it takes twice as long to compute and send
 
 
 class BadMessage(AdalineError, ValueError):

@@ -1,4 +1,4 @@
-"""Pictures: what the page draws of a model on the board, as numbers: regions, planes, curves, clusters, errors.
+"""Pictures of a model on the board, as the numbers that the page draws: regions, planes, curves, clusters, errors.
 
 A region is a byte a cell of a grid over the window, row by row from the top: the index of the class, or AMBIGUOUS where
 a scheme has no answer; beside it, where the system has posteriors, a byte for that of the class, 255 for 1. Bytes
@@ -21,9 +21,9 @@ from adaline.fitted import AnyModel
 from adaline.playground.boards import Board
 from adaline.playground.traces import Trace, quiet, shown_weights
 
-AMBIGUOUS = 255
-CURVE = 161  # places where a curve is drawn
-MOST_MARKED = 2000  # points with a residual or a mark of error
+AMBIGUOUS = 255  # the byte of a cell whose class is ambiguous
+CURVE_POINTS = 161  # points of a curve; doubling it gives smoother curves, in larger messages
+MOST_MARKED = 2000  # points with a residual or a mark of error; doubling it makes messages larger
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def _posteriors(model: AnyModel, grid: Array) -> Array | None:
 
 
 def _numbers(model: AnyModel, trace: Trace, window: Window) -> dict[str, Any]:
-    x = np.linspace(window.left, window.right, CURVE)
+    x = np.linspace(window.left, window.right, CURVE_POINTS)
     out: dict[str, Any] = {}
     try:
         found = model.predict(x[:, None], interval="prediction")

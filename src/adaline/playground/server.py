@@ -5,10 +5,10 @@
     GET /board.json     the board that the page opens with, where it was started on a table; else null
     /ws                 messages (see `messages`)
 
-A page sends its next request for a frame when it has the last one, so that a slow page skips frames; of fits, frames
-and charts that wait in one slot only the newest is computed, and the others are answered as skipped. A page that sends
-more than MOST_WAITING messages and reads no answer is read no further until it does. A socket that closes ends its
-session, and a fit that is under way ends at its next moment. Pages of other sites are refused by their origin.
+A page requests its next frame when it has the last one, so that a slow page skips frames. Of fits, frames and charts
+that wait in one slot, only the newest is computed; the others are answered as skipped. A page with more than
+MOST_WAITING_MESSAGES unanswered messages is not read until it has taken an answer. When its socket closes, the session
+ends, and a running fit ends at its next moment. Pages of other sites are refused by their origin.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from adaline.playground.scenes import PAGE, scenes
 from adaline.playground.session import Session
 
 HERE = ["127.0.0.1", "localhost", "[::1]"]
-MOST_WAITING = 64  # messages of a page that are not answered yet
+# messages of a page that are not answered yet; doubling it takes more memory before a page is slowed down
+MOST_WAITING_MESSAGES = 64
 REPLACED = ("fit", "frame", "instrument")  # messages that a newer one of their kind makes needless
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
@@ -104,7 +105,7 @@ async def talk(socket: WebSocket) -> None:
         return
     await socket.accept()
     session, pool = Session(), socket.app.state.pool
-    waiting: asyncio.Queue[dict[str, Any] | BadMessage | None] = asyncio.Queue(MOST_WAITING)
+    waiting: asyncio.Queue[dict[str, Any] | BadMessage | None] = asyncio.Queue(MOST_WAITING_MESSAGES)
     newest: dict[Any, Any] = {}
 
     def wanted(given: dict[str, Any]) -> Callable[[], bool]:

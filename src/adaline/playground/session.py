@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adaline.errors import AdalineError
-from adaline.playground.boards import FARTHEST, GENERATORS
+from adaline.playground.boards import GENERATORS, LARGEST_COORDINATE
 from adaline.playground.code import as_program
 from adaline.playground.forms import form_of, systems_by_task
 from adaline.playground.instruments import ALONE, INSTRUMENTS
@@ -81,7 +81,7 @@ class Session:
             case NoiseMessage(board, amount, seed):
                 moved = board.points.copy()
                 moved[:, :2] += amount * np.random.default_rng(seed).normal(size=(len(moved), 2))
-                moved[:, :2] = np.clip(np.round(moved[:, :2], 3), -FARTHEST, FARTHEST)
+                moved[:, :2] = np.clip(np.round(moved[:, :2], 3), -LARGEST_COORDINATE, LARGEST_COORDINATE)
                 return {"type": "points", "task": board.task, "points": moved.tolist()}
             case FitMessage():
                 return self._fit(message, wanted)

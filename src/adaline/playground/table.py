@@ -16,9 +16,9 @@ from adaline.playground.boards import BOARD_CLASSES
 from adaline.playground.traces import quiet
 from adaline.systems import FisherDiscriminant, LinearRegression
 
-MOST_ROWS = 2000  # that the board takes; of longer tables, evenly spaced ones
-MOST_AXES = 40
-WIDTH, HEIGHT = 3.4, 2.5  # where the farthest points lie
+MOST_TABLE_ROWS = 2000  # rows on the board; of longer tables, evenly spaced ones
+MOST_AXES = 40  # columns offered as axes; doubling it makes the message larger
+WIDTH, HEIGHT = 3.4, 2.5  # coordinates of the farthest points
 
 
 def board_of_table(data: DataLike, target: str | None) -> dict[str, Any]:
@@ -51,9 +51,9 @@ def board_of_table(data: DataLike, target: str | None) -> dict[str, Any]:
             notes.append(f"the board has the {BOARD_CLASSES} largest of {len(classes)} classes")
         chosen = np.isin(t, kept)
         x, t, classes = x[chosen], np.searchsorted(kept, t[chosen]).astype(np.float64), classes[kept]
-    if len(x) > MOST_ROWS:
-        notes.append(f"the board has {MOST_ROWS:,} of {len(x):,} rows, evenly spaced")
-        places = np.linspace(0, len(x) - 1, MOST_ROWS).round().astype(int)
+    if len(x) > MOST_TABLE_ROWS:
+        notes.append(f"the board has {MOST_TABLE_ROWS:,} of {len(x):,} rows, evenly spaced")
+        places = np.linspace(0, len(x) - 1, MOST_TABLE_ROWS).round().astype(int)
         x, t = x[places], t[places]
     if len(x) < 2:
         raise InvalidData("the table has fewer than two rows without missing values")

@@ -1,7 +1,7 @@
 """Traces: a system on the board at each moment of its learning, by the systems' own rules.
 
     rows     scans that take rows in order: the model after each of the first rows, then at longer strides
-    epochs   what goes by epochs or iterations: the model that `fit` gives with so many of them
+    epochs   systems with epochs or iterations: the model that `fit` gives with so many of them
     steps    logistic regression: the iterates of its Newton solver (IRLS)
     fit      closed forms: the answer alone
 
@@ -38,9 +38,12 @@ from adaline.sources.array import ArraySource
 from adaline.sums.wrong_rows import outputs
 from adaline.systems.families.online import OnlineSystem
 
-SINGLE, STRIDES = 120, 120  # moments one by one at the start, and at longer strides after them
-MOST_ROWS = 2_000_000  # that a scan is traced through, counted once an epoch
-MOST_REPEATED = 10_000_000  # rows of all fits that end after so many epochs, counted once an epoch
+# moments after each of the first rows, and at longer strides after them; doubling both takes twice the memory
+SINGLE_ROWS, STRIDES = 120, 120
+# rows, counted once per epoch, through which a scan is traced; doubling it takes up to twice as long
+MOST_TRACED_ROWS = 2_000_000
+# rows of all repeated fits, counted once per epoch; doubling it takes up to twice as long, for more moments
+MOST_REPEATED_ROWS = 10_000_000
 ITERATIONS = {"KMeans": "max_iter", "GaussianMixture": "max_iter"}
 COUNTED = {"LinearRegression": {"solver": "gradient"}, "GeneralizedLinear": {"solver": "gradient"}}
 
@@ -181,15 +184,15 @@ def kept_moments(count: int, first: int = 0) -> list[int]:
     >>> kept_moments(3), len(kept_moments(10**6)) <= 241, kept_moments(10**6)[-1]
     ([0, 1, 2, 3], True, 1000000)
     """
-    if count <= SINGLE + STRIDES:
+    if count <= SINGLE_ROWS + STRIDES:
         return list(range(first, count + 1))
-    longer = np.unique(np.geomspace(SINGLE, count, STRIDES + 1).round().astype(int))
-    return [*range(first, SINGLE), *(int(one) for one in longer)]
+    longer = np.unique(np.geomspace(SINGLE_ROWS, count, STRIDES + 1).round().astype(int))
+    return [*range(first, SINGLE_ROWS), *(int(one) for one in longer)]
 
 
 def thinned(positions: list[int], rows: int) -> list[int]:
     """Return every second moment, and the last, as often as it takes for fits that end there to be cheap."""
-    while len(positions) > 8 and sum(positions) * rows > MOST_REPEATED:
+    while len(positions) > 8 and sum(positions) * rows > MOST_REPEATED_ROWS:
         positions = [*positions[:-1:2], positions[-1]]
     return positions
 
@@ -226,7 +229,7 @@ def _takes_rows(system: AnySystem, board: Board, fitted: Any) -> bool:
         return False
     in_order = getattr(system, "mode", "online") == "online" and not getattr(system, "shuffle", False)
     whole = getattr(system, "class_weight", None) is None and system.basis is None and not system.standardize
-    return in_order and whole and len(board.points) * fitted.n_iter_ <= MOST_ROWS
+    return in_order and whole and len(board.points) * fitted.n_iter_ <= MOST_TRACED_ROWS
 
 
 def _counts(spec: ModelSpec) -> bool:

@@ -14,8 +14,8 @@ from adaline.plots.inputs import labels, method_values, need, numbers, plain_arr
 from adaline.plots.style import GREY, INK, LINES, Axes, axes, colour, finished, marker, short, styled
 from adaline.selection.probabilities import RELIABILITY_BINS, bin_counts, reliability
 
-BINS = 40
-CELL = (0.0, 0.4, 0.64)  # white numbers are legible on it, on light pages and on dark ones
+MOST_BINS = 40  # bins of a histogram; doubling it makes histograms of few rows ragged
+CELL_COLOUR = (0.0, 0.4, 0.64)  # white numbers are legible on it, on light pages and on dark ones
 
 
 @styled
@@ -46,7 +46,7 @@ def confusion(y: TargetsLike, predicted: Any, ax: Axes | None = None, *, limit: 
     ax = axes(ax, 1.5 + 0.42 * max(len(found), 4))
     share = table / np.maximum(counts[kept], 1)[:, None]
     row, column = (part.ravel() for part in np.indices(table.shape))
-    shades = [(*CELL, float(part)) for part in share.ravel()]
+    shades = [(*CELL_COLOUR, float(part)) for part in share.ravel()]
     ax.bar(column, 1.0, 1.0, row - 0.5, color=shades)
     ax.set(xlim=(-0.5, len(found) - 0.5), ylim=(len(found) - 0.5, -0.5))
     for i, j in np.ndindex(*table.shape):
@@ -152,7 +152,7 @@ def fisher_projection(
         raise InvalidParameter(f"direction must be from 0 to {z.shape[1] - 1}, got {direction}")
     ax = axes(ax, 3.6)
     along = z[:, direction]
-    edges: Any = np.linspace(along.min(), along.max(), min(BINS, 8 + len(along) // 8) + 1)
+    edges: Any = np.linspace(along.min(), along.max(), min(MOST_BINS, 8 + len(along) // 8) + 1)
     for k, label in enumerate(model.classes_):
         own = along[y == label]
         style: dict[str, Any] = {"color": colour(k), "label": short(label, 18)}

@@ -32,8 +32,8 @@ from adaline.plots.style import (
     styled,
 )
 
-STEPS = 60  # fits along a path
-NAMED = 12  # lines with a name; others are grey
+PATH_POINTS = 60  # fits along a path; doubling it takes twice as long, for smoother lines
+MOST_NAMED = 12  # lines with a name, the others are grey; doubling it makes names overlap
 
 
 @styled
@@ -153,7 +153,7 @@ def coefficient_path(
         raise InvalidParameter("penalties must be above zero: the axis is logarithmic")
     order = np.argsort(-tried)
     tried, heights = tried[order], heights[order]
-    named = np.argsort(-np.abs(heights).max(axis=0), kind="stable")[:NAMED]
+    named = np.argsort(-np.abs(heights).max(axis=0), kind="stable")[:MOST_NAMED]
     ax = axes(ax, max(3.6, 1.0 + 0.24 * len(named)))
     ax.axhline(0, color=GREY, linewidth=0.8)
     rest = np.setdiff1d(np.arange(heights.shape[1]), named)
@@ -257,9 +257,9 @@ def _penalties(model: AnyModel, given: Any) -> tuple[Array, float]:
         return numbers(given, "penalties"), own
     known = getattr(model, "path_", None)
     if isinstance(known, dict):
-        return np.geomspace(min(known["penalties"]), max(known["penalties"]), STEPS), own
+        return np.geomspace(min(known["penalties"]), max(known["penalties"]), PATH_POINTS), own
     middle = own if own > 0 else 1.0
-    return np.geomspace(1e-3 * middle, 1e3 * middle, STEPS), own
+    return np.geomspace(1e-3 * middle, 1e3 * middle, PATH_POINTS), own
 
 
 def _refitted(model: AnyModel, penalty: float, x: Array, y: TargetsLike) -> Any:

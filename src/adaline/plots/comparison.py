@@ -12,7 +12,8 @@ from adaline.errors import InvalidParameter
 from adaline.plots.style import BLUE, GREY, GRID, ORANGE, Axes, axes, short, styled
 from adaline.wording import amount
 
-FAR = 6.0  # times as far from the best fold as the middle system: beyond it an error is written, not drawn
+# distance from the best fold, in that of the middle system, beyond which an error is written, not drawn
+FAR_ERRORS = 6.0
 
 
 def comparison(found: Any, ax: Axes | None = None) -> Axes:
@@ -107,7 +108,7 @@ def _ends(errors: Sequence[Array]) -> tuple[float, float]:
     """Return the range of the axis: of all folds, but for systems far worse than the middle one, which get an arrow."""
     low = min(float(own.min()) for own in errors)
     middle = float(np.median([own.mean() for own in errors]))
-    limit = low + FAR * max(middle - low, 0.05 * abs(low))
+    limit = low + FAR_ERRORS * max(middle - low, 0.05 * abs(low))
     return low, min(max(float(own.max()) for own in errors), limit)
 
 

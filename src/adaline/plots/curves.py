@@ -13,8 +13,8 @@ from adaline.fitted import AnyModel
 from adaline.plots.inputs import numbers, plain_array, same_length
 from adaline.plots.style import BLUE, GREY, LINES, ORANGE, Axes, axes, colour, finished, log_scale, short, styled
 
-WIDE = 30.0  # ratio of the largest to the smallest value from which an axis is logarithmic
-LETTERS = 50  # of names side by side, beyond which they are tilted
+LOGARITHMIC_RATIO = 30.0  # ratio of the largest to the smallest value from which an axis is logarithmic
+MOST_LETTERS = 50  # letters of names side by side, beyond which they are tilted
 
 
 @styled
@@ -81,7 +81,7 @@ def validation_curve(
         label = f"{found.across[chosen]:.3g}" if found.names is None else found.names[chosen]
         ax.axvline(found.across[chosen], color=GREY, linestyle=":", linewidth=1.4, label=f"chosen: {label}")
     if found.names is not None:
-        tilted: dict[str, Any] = {"rotation": 30, "ha": "right"} if sum(map(len, found.names)) > LETTERS else {}
+        tilted: dict[str, Any] = {"rotation": 30, "ha": "right"} if sum(map(len, found.names)) > MOST_LETTERS else {}
         ax.set_xticks(found.across, found.names, **tilted)
     held = ", ".join(f"{other}={short(value, 16)}" for other, value in getattr(curve, "others", {}).items())
     what = short(getattr(curve, "parameter", name or "value")) + (f", at {held}" if held else "")
@@ -123,7 +123,7 @@ def history(model: AnyModel, ax: Axes | None = None, *, measure: str | None = No
         steps = np.arange(len(values)) + (0 if begun else 1)
         ax.plot(steps, values, label=short(name) or None, **style, **dots)
         lowest, highest = min(lowest, values.min()), max(highest, values.max())
-    if lowest > 0 and highest > WIDE * lowest:
+    if lowest > 0 and highest > LOGARITHMIC_RATIO * lowest:
         log_scale(ax, "y")
     ax.locator_params(axis="x", integer=True)
     step = "epoch" if all(hasattr(one, "learn_one") for one in several.values()) else "step"
@@ -188,7 +188,7 @@ def _draw(ax: Axes, curve: _Curve) -> None:
         else:
             ax.errorbar(x, down, yerr=error, fmt="none", color=BLUE, capsize=3, label="± standard error")
     drawn = x[np.isfinite(down)]
-    if curve.names is None and drawn[0] > 0 and drawn[-1] > WIDE * drawn[0]:
+    if curve.names is None and drawn[0] > 0 and drawn[-1] > LOGARITHMIC_RATIO * drawn[0]:
         log_scale(ax, "x")
 
 

@@ -15,10 +15,10 @@ from adaline.plots.style import INK, Axes, colour, marker, mixed, short, thin
 
 Codes = NDArray[np.intp]
 
-FINE = 300  # points of the grid on each side
+GRID_POINTS = 300  # points of the grid on each side; doubling it takes four times as long
 FAINT, FULL = 0.08, 0.42  # opacity of a region's colour where its class is least, and where it is most probable
-PLAIN = 0.22
-MOST_RINGS = 100  # wrong rows with large rings
+REGION_OPACITY = 0.22  # opacity of the colour of a region
+MOST_RINGS = 100  # misclassified rows up to which their rings are large; doubling it lets rings overlap
 
 
 class Field:
@@ -34,29 +34,29 @@ class Field:
         low, high = x.min(axis=0), x.max(axis=0)
         edge = np.where(high > low, 0.06 * (high - low), 0.5 * np.maximum(np.abs(low), 1.0))
         self.ax, self.low, self.high = ax, low - edge, high + edge
-        self.first, self.second = (np.linspace(a, b, FINE) for a, b in zip(self.low, self.high, strict=True))
+        self.first, self.second = (np.linspace(a, b, GRID_POINTS) for a, b in zip(self.low, self.high, strict=True))
         self.points = np.column_stack([part.ravel() for part in np.meshgrid(self.first, self.second)])
 
     def paint(self, rgb: Array) -> None:
-        """Colour every point of the grid, (FINE^2, 3)."""
-        step = (self.high - self.low) / (FINE - 1) / 2
+        """Colour every point of the grid, (GRID_POINTS^2, 3)."""
+        step = (self.high - self.low) / (GRID_POINTS - 1) / 2
         (left, bottom), (right, top) = self.low - step, self.high + step
-        image: Any = rgb.reshape(FINE, FINE, 3)
+        image: Any = rgb.reshape(GRID_POINTS, GRID_POINTS, 3)
         self.ax.imshow(image, extent=(left, right, bottom, top), origin="lower", aspect="auto", zorder=0)
         self.ax.set(xlim=(self.low[0], self.high[0]), ylim=(self.low[1], self.high[1]))
 
     def contour(self, values: Array, levels: Sequence[float], **style: Any) -> None:
-        """Draw lines where values on the grid, (FINE^2,), cross the levels; none where they do not."""
+        """Draw lines where values on the grid, (GRID_POINTS^2,), cross the levels; none where they do not."""
         if values.min() < max(levels) and values.max() > min(levels):
-            self.ax.contour(self.first, self.second, values.reshape(FINE, FINE), levels, **style)
+            self.ax.contour(self.first, self.second, values.reshape(GRID_POINTS, GRID_POINTS), levels, **style)
 
-    def regions(self, winner: Codes, count: int, strength: Any = PLAIN) -> None:
+    def regions(self, winner: Codes, count: int, strength: Any = REGION_OPACITY) -> None:
         """Paint regions in the colours of their classes, by their strength."""
         colours = [colour(k) for k in range(count)]
         self.paint(mixed(colours, np.eye(count)[winner], np.broadcast_to(strength, len(winner))))
 
     def borders(self, scores: Array) -> None:
-        """Draw where the largest of K scores on the grid, (FINE^2, K), changes."""
+        """Draw where the largest of K scores on the grid, (GRID_POINTS^2, K), changes."""
         for k in range(scores.shape[1]):
             others = np.delete(scores, k, axis=1).max(axis=1)
             self.contour(scores[:, k] - others, [0.0], colors=INK, linewidths=0.9)

@@ -12,11 +12,11 @@ from adaline.errors import InvalidParameter
 from adaline.fitted import AnyModel
 from adaline.plots.field import scatter_classes
 from adaline.plots.inputs import column_names, labels, method_values, need, plane, refuse_basis
-from adaline.plots.style import GREY, INK, WIDTH, Axes, axes, finished, styled
+from adaline.plots.style import FIGURE_WIDTH, GREY, INK, Axes, axes, finished, styled
 
-ALIKE = 6.0  # largest ratio of the columns' ranges at which both axes get one scale
-WIDEST = 1.6  # ratio of width to height of the frame then, which is 1 at least
-ARROW = 0.22  # length of the normal vector, as a share of the shorter side
+MOST_RANGE_RATIO = 6.0  # ratio of the columns' ranges up to which both axes have one scale
+WIDEST_FRAME = 1.6  # ratio of width to height of the frame then, which is 1 at least
+ARROW_SHARE = 0.22  # length of the normal vector, as a share of the shorter side
 
 
 @styled
@@ -88,14 +88,14 @@ def _frame(x: Array, w: Array, w0: float) -> tuple[Array, Array]:
     edge = np.where(high > low, 0.1 * (high - low), 1.0)
     width, height = high - low + 2 * edge
     if _alike(low - edge, high + edge):
-        edge += [max(0.0, height - width) / 2, max(0.0, width / WIDEST - height) / 2]
+        edge += [max(0.0, height - width) / 2, max(0.0, width / WIDEST_FRAME - height) / 2]
     return low - edge, high + edge
 
 
 def _height(low: Array, high: Array) -> float:
     """Return the height of a figure for the frame, in inches."""
     width, height = high - low
-    return float(0.7 + 0.85 * WIDTH * height / width) if _alike(low, high) else 4.2
+    return float(0.7 + 0.85 * FIGURE_WIDTH * height / width) if _alike(low, high) else 4.2
 
 
 def _set_limits(ax: Axes, low: Array, high: Array) -> None:
@@ -107,7 +107,7 @@ def _set_limits(ax: Axes, low: Array, high: Array) -> None:
 def _alike(low: Array, high: Array) -> bool:
     """Whether both axes can have one scale."""
     width, height = high - low
-    return bool(1 / ALIKE <= width / height <= ALIKE)
+    return bool(1 / MOST_RANGE_RATIO <= width / height <= MOST_RANGE_RATIO)
 
 
 def _foot(point: Array, w: Array, w0: float) -> Array:
@@ -137,7 +137,7 @@ def _arrow(ax: Axes, w: Array, w0: float, low: Array, high: Array) -> None:
     foot: Any = _foot((low + high) / 2, w, w0)
     upright = w if _alike(low, high) else w * (high - low) ** 2
     unit = upright / np.abs(upright / (high - low)).max()  # one side of the frame long
-    tip = foot + ARROW * unit
+    tip = foot + ARROW_SHARE * unit
     style: dict[str, Any] = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
     halo: dict[str, Any] = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 1.5}
     ax.annotate("", tip, foot, arrowprops=style, zorder=4)

@@ -10,11 +10,11 @@ import numpy as np
 from adaline.arrays import Array, RowsLike
 from adaline.errors import InvalidParameter
 from adaline.fitted import AnyModel
-from adaline.plots.field import FINE, Field, scatter_classes
+from adaline.plots.field import GRID_POINTS, Field, scatter_classes
 from adaline.plots.inputs import column_names, method_values, need, plane, refuse_basis
 from adaline.plots.style import INK, LINES, Axes, axes, colour, finished, marker, mixed, size, styled, thin
 
-RADIUS = 2.0  # standard deviations of the ellipses
+ELLIPSE_DEVIATIONS = 2.0  # standard deviations of the ellipses
 TRANSFORMED = "fit it without one to phi(X), and draw that"
 DENSITIES = 10.0 ** np.arange(-3, 0.01, 0.5)  # contours, as shares of the highest density
 
@@ -56,7 +56,7 @@ def mixture(model: AnyModel, X: RowsLike, ax: Axes | None = None, *, names: Sequ
     ax = axes(ax, 4.2)
     field = Field(ax, x)
     density = method_values(model.score_samples, field.points)
-    share = np.exp(density - density.max()).reshape(FINE, FINE)
+    share = np.exp(density - density.max()).reshape(GRID_POINTS, GRID_POINTS)
     ax.contourf(field.first, field.second, share, [*DENSITIES, 2.0], colors=_greys(len(DENSITIES)), zorder=0)
     ax.contour(field.first, field.second, share, DENSITIES, colors="#aaaaaa", linewidths=0.5)
     rows = thin(len(x))
@@ -137,8 +137,8 @@ def _covariances(model: AnyModel, count: int) -> Array:
 
 
 def _ellipse(mean: Array, covariance: Array) -> Array:
-    """Return points of the ellipse where the distance in standard deviations is RADIUS, (2, m)."""
+    """Return points of the ellipse where the distance in standard deviations is ELLIPSE_DEVIATIONS, (2, m)."""
     angle = np.linspace(0, 2 * np.pi, 200)
     values, vectors = np.linalg.eigh(covariance)
     circle = np.array([np.cos(angle), np.sin(angle)])
-    return np.asarray(mean[:, None] + RADIUS * vectors @ (np.sqrt(values.clip(0))[:, None] * circle))
+    return np.asarray(mean[:, None] + ELLIPSE_DEVIATIONS * vectors @ (np.sqrt(values.clip(0))[:, None] * circle))

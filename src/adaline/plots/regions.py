@@ -11,13 +11,13 @@ from adaline.arrays import RowsLike, TargetsLike
 from adaline.errors import InvalidData
 from adaline.fitted import AnyModel
 from adaline.input.labels import places
-from adaline.plots.field import FAINT, FULL, PLAIN, Field, scatter_classes, scores_of
+from adaline.plots.field import FAINT, FULL, REGION_OPACITY, Field, scatter_classes, scores_of
 from adaline.plots.inputs import Labels, column_names, labels, method_values, need, plane
 from adaline.plots.style import GREY, INK, LINES, Axes, axes, finished, short, styled
 from adaline.systems import OneVsOne
 
-MOST_LINES = 8  # of machines that are named
-SURE = 0.9  # the posterior whose line is drawn
+MOST_LINES = 8  # lines of machines that are named; doubling it makes the legend cover the picture
+SURE_POSTERIOR = 0.9  # the posterior whose line is drawn
 UNCLEAR = (("claimed by none", "....", "#ffffff"), ("claimed by several", "////", "#d9d9d9"))
 TIED = ("vote tied", "////", "#d9d9d9")
 
@@ -66,13 +66,13 @@ def decision_regions(
         posterior = method_values(model.predict_proba, field.points).max(axis=1)
         sure = (posterior - 1 / len(classes)) / (1 - 1 / len(classes))
         field.regions(winner, len(classes), FAINT + (FULL - FAINT) * sure)
-        field.contour(posterior, [SURE], colors=GREY, linewidths=0.9, linestyles="--")
+        field.contour(posterior, [SURE_POSTERIOR], colors=GREY, linewidths=0.9, linestyles="--")
     else:
         field.regions(winner, len(classes))
     field.borders(scores_of(model, field.points, predicted))
     scatter_classes(ax, x, codes, classes, wrong)
     if hasattr(model, "predict_proba"):
-        ax.plot([], [], color=GREY, linestyle="--", linewidth=0.9, label=f"posterior {SURE:g}")
+        ax.plot([], [], color=GREY, linestyle="--", linewidth=0.9, label=f"posterior {SURE_POSTERIOR:g}")
     return finished(ax, *words)
 
 
@@ -116,7 +116,7 @@ def ambiguous_regions(
     said = method_values(model.decisions, field.points)
     unclear = method_values(model.ambiguous, field.points)
     winner = places(method_values(model.predict, field.points), classes)
-    field.regions(winner, len(classes), np.where(unclear, 0.0, PLAIN))
+    field.regions(winner, len(classes), np.where(unclear, 0.0, REGION_OPACITY))
     claims = (said > 0).sum(axis=1)
     kinds = (
         [(TIED, unclear)]

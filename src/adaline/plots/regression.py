@@ -15,7 +15,7 @@ from adaline.fitted import AnyModel
 from adaline.plots.inputs import column_names, method_values, need, numbers, same_length
 from adaline.plots.style import BLUE, GREY, INK, MOST_POINTS, ORANGE, Axes, axes, finished, short, size, styled, thin
 
-NAMED = 3  # rows of large influence that are named
+MOST_NAMED = 3  # rows of large influence that are named; doubling it makes names overlap
 COOK = ((0.5, "--"), (1.0, ":"))
 
 
@@ -169,7 +169,7 @@ def leverage(
             name = f"Cook's distance {level:g}" if side > 0 else None
             ax.plot(across, side * reach, color=ORANGE, linestyle=style, linewidth=1.2, label=name)
     ax.set(xlim=(0, right), ylim=(-top, top))
-    _name_rows(ax, known[np.argsort(-cook[known], kind="stable")[:NAMED]], h, r, right, top)
+    _name_rows(ax, known[np.argsort(-cook[known], kind="stable")[:MOST_NAMED]], h, r, right, top)
     if finished(ax, "leverage", "standardised residual").get_legend() is None:
         ax.set_title(f"largest Cook's distance: {cook[known].max():.2g}", color=GREY, fontsize=9)
     return ax

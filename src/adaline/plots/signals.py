@@ -13,8 +13,8 @@ from adaline.plots.inputs import frame_names, numbers, same_length
 from adaline.plots.style import BLUE, GREEN, GREY, ORANGE, Axes, axes, finished, short, styled
 from adaline.wording import counted
 
-SAMPLES = 2000  # most samples that are drawn one by one; of longer signals, the extremes of as many slices
-INPUTS = 4
+MOST_SAMPLES = 2000  # samples that are drawn one by one; longer signals show the extremes of as many slices
+MOST_INPUTS = 4  # inputs with a panel each; doubling it makes panels too low to read
 
 
 @styled
@@ -54,8 +54,8 @@ def filter_signals(
     same_length("x", len(inputs), "desired", len(d))
     same_length("desired", len(d), "output", len(output))
     error = numbers(getattr(filtered, "error", d - output), "error")
-    if inputs.shape[1] > INPUTS:
-        raise InvalidData(f"filter_signals has room for {INPUTS} inputs and x has {inputs.shape[1]}: choose some")
+    if inputs.shape[1] > MOST_INPUTS:
+        raise InvalidData(f"filter_signals has room for {MOST_INPUTS} inputs and x has {inputs.shape[1]}: choose some")
     words = _names(names, x, inputs.shape[1])
     common = _half(np.concatenate([d, output, error]))
     lanes = [(word, one, _half(one), GREY) for word, one in zip(words, inputs.T, strict=True)]
@@ -86,8 +86,8 @@ def _half(values: Array) -> float:
 def _slices(values: Array) -> tuple[Array, Array]:
     """Return positions and values to draw: all, or the lowest and highest of each slice, in turn."""
     n = len(values)
-    if n <= SAMPLES:
+    if n <= MOST_SAMPLES:
         return np.arange(n, dtype=np.float64), values
-    starts = np.linspace(0, n, SAMPLES, endpoint=False).astype(np.intp)
+    starts = np.linspace(0, n, MOST_SAMPLES, endpoint=False).astype(np.intp)
     ends = np.column_stack([np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)])
     return np.repeat(starts, 2).astype(np.float64), ends.ravel()

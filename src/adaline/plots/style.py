@@ -42,10 +42,11 @@ DARK = {  # what each colour becomes on a dark page, as legible there as it was 
 }
 MARKERS = "os^Dv<>"
 LINES = ("-", "--", "-.", ":")
+# points of a picture, drawn at random from more rows; doubling it takes twice as long, and covers more of them
 MOST_POINTS = 5000
-WIDTH = 5.2  # inches: the text is then readable on a phone, and two figures stand side by side on a desk
-LETTERS = 14  # of a legend that fit into an inch
-HANDLE = 7  # and those that the picture beside a name takes
+FIGURE_WIDTH = 5.2  # inches: the text is then readable on a phone, and two figures stand side by side on a desk
+LETTERS_AN_INCH = 14  # letters of a legend that fit into an inch; doubling it lets legends overflow
+HANDLE_LETTERS = 7  # the width of the picture beside a name, in letters
 
 DRAWN_IN = re.compile(r"((?:fill|stroke): )(#[0-9a-f]{6})")
 
@@ -117,7 +118,7 @@ def axes(ax: Axes | None, height: float) -> Axes:
         return ax
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(WIDTH, height), dpi=150, layout="constrained").add_subplot()
+    return Figure(figsize=(FIGURE_WIDTH, height), dpi=150, layout="constrained").add_subplot()
 
 
 def colour(k: int) -> str:
@@ -141,7 +142,7 @@ def legend_above(ax: Axes) -> None:
     names = ax.get_legend_handles_labels()[1]
     if names:
         figure: Any = ax.figure
-        room = LETTERS * figure.get_size_inches()[0] * ax.get_position().width
+        room = LETTERS_AN_INCH * figure.get_size_inches()[0] * ax.get_position().width
         ncols = next(n for n in range(len(names), 0, -1) if n == 1 or _letters(names, n) <= room)
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=ncols, handletextpad=0.4, columnspacing=1.4)
 
@@ -182,7 +183,7 @@ def log_scale(ax: Axes, side: str) -> None:
 
 def _letters(names: Sequence[str], ncols: int) -> int:
     """Return the width of a legend of `ncols` columns, in letters."""
-    return sum(max(map(len, part)) + HANDLE for part in np.array_split(np.array(names, dtype=object), ncols))
+    return sum(max(map(len, part)) + HANDLE_LETTERS for part in np.array_split(np.array(names, dtype=object), ncols))
 
 
 def _power(value: float) -> str:

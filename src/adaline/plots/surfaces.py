@@ -16,8 +16,8 @@ from adaline.parameters import COUNT, NONE, AnyOf
 from adaline.plots.inputs import column_names, numbers, plain_array, refuse_basis, same_length
 from adaline.plots.style import INK, MOST_POINTS, Axes, axes, colour, finished, marker, short, styled
 
-FINE = 200
-LEVELS = 12
+GRID_POINTS = 200  # points of the grid on each side; doubling it takes four times as long
+CONTOURS = 12  # contours, each at twice the rise of the one below; doubling it crowds them at the minimum
 
 
 @styled
@@ -67,7 +67,7 @@ def error_surface(
     w = np.stack(np.meshgrid(first, second), axis=-1) - minimum
     rise = np.einsum("...i,ij,...j->...", w, phi.T @ phi / len(x), w)
     ax = axes(ax, 4.2)
-    levels = rise.max() * 2.0 ** np.arange(-LEVELS, 1)
+    levels = rise.max() * 2.0 ** np.arange(-CONTOURS, 1)
     ax.contourf(first, second, rise, [0.0, *levels], cmap="Greys_r", vmin=-3 * rise.max(), vmax=1.1 * rise.max())
     ax.contour(first, second, rise, levels, colors="#999999", linewidths=0.6)
     for k, (name, way) in enumerate(ways.items()):
@@ -145,5 +145,5 @@ def _frame(minimum: Array, ways: Mapping[str, Array], phi: Array) -> tuple[Array
     spread = 1 / np.maximum(np.sqrt((phi**2).mean(axis=0)), np.finfo(float).tiny)
     reach = 1.15 * np.maximum(reach, 0.25 * (reach / spread).max() * spread)
     reach = np.where(reach > 0, reach, 1.0)
-    first, second = (np.linspace(m - r, m + r, FINE) for m, r in zip(minimum, reach, strict=True))
+    first, second = (np.linspace(m - r, m + r, GRID_POINTS) for m, r in zip(minimum, reach, strict=True))
     return first, second

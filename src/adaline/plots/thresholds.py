@@ -13,8 +13,8 @@ from adaline.plots.inputs import labels, numbers
 from adaline.plots.style import GREY, LINES, MOST_POINTS, Axes, axes, colour, finished, short, styled
 from adaline.selection.probabilities import ThresholdCounts, count_at_thresholds
 
-MOST_CURVES = 6
-FIRST_POINTS = 100  # of a curve that are all shown: the precision of a few rows jumps
+MOST_CURVES = 6  # classes with a curve each; more cannot be told apart by colour
+FIRST_POINTS = 100  # points of a curve that are all shown, as the precision of a few rows jumps; of later ones some
 
 
 @styled

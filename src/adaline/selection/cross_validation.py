@@ -3,8 +3,8 @@
     error = sum_k W_k error_k / sum_k W_k,   error_k that of the fit without fold k on its rows, of weight W_k
 
 `select`, `learning_curve` and `compare` use it. Arrays and frames are split by shuffled row, class by class; signals
-into stretches, as their order matters; sources by a hash of the row's number. Signals and sources are not cut up: rows
-held out have weight zero. What a candidate raises or warns about is kept as text, so that it stops no other.
+into stretches, as their order matters; sources by a hash of the row's number. Signals and sources are not cut up:
+held-out rows have weight zero. Errors and warnings of a candidate are kept as text, and the other candidates continue.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from adaline.systems.families.linear_system import LinearSystem
 from adaline.systems.families.near import NearFits
 from adaline.wording import counted
 
-COPIED_ROWS = 2**14  # at a time, by each thread
+COPIED_ROWS = 2**14  # rows that a thread copies at a time; doubling it splits small copies among fewer threads
 Indices = NDArray[np.intp]
 Filled = Sequence[tuple[int, int]]
 """Columns with gaps that were filled, and the columns that are 1 there."""

@@ -8,9 +8,9 @@ from adaline.arrays import LabelsLike
 from adaline.errors import InvalidData
 from adaline.wording import counted
 
-FOLDS = 5  # of a comparison by default; doubled: twice the time, slightly less pessimistic errors
-FEW_ROWS = 20  # fewer are judged by leave-one-out: folds of two or three rows vary too much
-LEAST_ROWS = 3  # that systems are compared on: a training set of one row has no slope
+FOLDS = 5  # folds of a comparison by default; doubling it takes twice as long, for slightly less pessimistic errors
+FEW_ROWS = 20  # rows below which leave-one-out replaces folds: folds of two or three rows vary too much
+LEAST_ROWS = 3  # rows on which systems are compared: a training set of one row has no slope
 
 
 def fold_count(folds: int | None, rows: int) -> int:

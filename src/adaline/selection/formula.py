@@ -2,8 +2,8 @@
 
     leave-one-out: sum w L(r / (1 - h)) / W,     GCV = W RSS / (W - trace of the hat matrix)^2
 
-h are the leverages, the diagonal of the hat matrix, W the sum of the weights w. Columns are taken as they are: what a
-basis or `standardize` learns from X is learned from all rows.
+h are the leverages, the diagonal of the hat matrix, W the sum of the weights w. The columns are fixed: a basis or
+`standardize` that learns from X learns from all rows.
 """
 
 from __future__ import annotations

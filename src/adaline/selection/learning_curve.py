@@ -1,4 +1,4 @@
-"""`learning_curve`: how errors on the rows learned from, and on new rows, change with the number of rows."""
+"""`learning_curve`: how training errors and errors on new rows change with the number of rows."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from adaline.sources import Source
 from adaline.systems.families.filter import SignalSystem
 from adaline.wording import counted, number
 
-SIZES = 8
-FEWEST = 10
+CURVE_SIZES = 8  # training sizes of a curve, in equal ratios; doubling it takes twice as long
+SMALLEST_SIZE = 10  # rows of the smallest training set; doubling it leaves out the steep start of a curve
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,7 +183,7 @@ def read_sizes(sizes: Any, most: int) -> Indices:
     [20, 45, 90]
     """
     if sizes is None:
-        return np.unique(np.geomspace(min(FEWEST, most), most, SIZES).round().astype(np.intp))
+        return np.unique(np.geomspace(min(SMALLEST_SIZE, most), most, CURVE_SIZES).round().astype(np.intp))
     try:
         given = list(sizes)
     except TypeError:

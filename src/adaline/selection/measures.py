@@ -1,11 +1,8 @@
 """Measures of error: a loss for each row where there is one, else minus a score of scikit-learn.
 
-regression        (y - prediction)^2, |y - prediction|, mean over targets    mean_squared_error (default),
-mean_absolute_error
-classes           1 where the label is wrong                                 error_rate (default)
--ln p(label)                                               log_loss
-without targets   -ln p(x)                                                   systems with densities
-squared distance to the nearest centre                     KMeans
+regression        (y - prediction)^2, the default; |y - prediction|; mean over targets
+classes           1 where the label is wrong, the default; -ln p(label)
+without targets   -ln p(x) of systems with densities; the squared distance to the nearest centre of KMeans
 """
 
 from __future__ import annotations

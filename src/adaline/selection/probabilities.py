@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.errors import InvalidData
 
-RELIABILITY_BINS = 10
-FEWEST = 5  # rows of a bin from which its share is shown; doubled: fewer, steadier points
+RELIABILITY_BINS = 10  # bins of predicted probabilities; doubling it gives more points, each of half the rows
+LEAST_BIN_ROWS = 5  # rows of a bin from which it is shown; doubling it shows fewer, steadier points
 
 
 class ThresholdCounts(NamedTuple):
@@ -83,7 +83,7 @@ def reliability(probability: Array, happened: NDArray[np.bool_], weight: Array |
     w = np.ones(len(probability)) if weight is None else weight
     bins = _bins(probability)
     n = np.bincount(bins, w, RELIABILITY_BINS)
-    known = n >= FEWEST
+    known = n >= LEAST_BIN_ROWS
     n = n[known]
     mean = np.bincount(bins, w * probability, RELIABILITY_BINS)[known] / n
     share = np.bincount(bins, w * happened, RELIABILITY_BINS)[known] / n

@@ -10,7 +10,7 @@ from typing import Any
 from adaline.inference.summary import escaped, frame_of, html_row, html_table, text_table
 from adaline.wording import visible
 
-LONGEST = 120  # characters of a note
+LONGEST_NOTE = 120  # characters of a note; doubling it makes the table wider
 
 
 @dataclass(frozen=True)
@@ -88,5 +88,5 @@ def grouped_notes(pairs: Sequence[tuple[str, str]]) -> list[str]:
     by_text: dict[str, list[str]] = {}
     for name, text in pairs:
         if text:
-            by_text.setdefault(shorten(text, LONGEST, placeholder=" ..."), []).append(name)
+            by_text.setdefault(shorten(text, LONGEST_NOTE, placeholder=" ..."), []).append(name)
     return [f"{'; '.join(names)}: {text}" for text, names in by_text.items()]

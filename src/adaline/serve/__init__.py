@@ -1,9 +1,10 @@
 """A model in service: it predicts, keeps learning, and never loses a row that it has acknowledged.
 
 `serve/` has two halves. Below: `rows.py` (rows of clients, converted for a model), `journal.py`, `snapshots.py`,
-`learning_model.py` (a model that learns in blocks, and counts its `progressive_error.py`), `queue.py` (what waits for
-the thread that learns), `learner.py` (that thread) and `replay.py`. Above: HTTP. Nothing below imports from above. The
-file `application.py` is not named after the function `adaline.serve.app`, as the module would hide it.
+`learning_model.py` (a model that learns in blocks, and counts its `progressive_error.py`), `queue.py` (batches and
+requests that wait for the learning thread), `learner.py` (that thread) and `replay.py`. Above: HTTP. Nothing below
+imports from above. The file `application.py` is not named after the function `adaline.serve.app`, which a module of
+that name would hide.
 
 Learning
 --------
@@ -45,15 +46,15 @@ HTTP
   `ServiceProtocol` (`serve/server.py`), uvicorn's own protocol with callbacks of its own in front, keeps the body of a
   request for predictions until it is whole, 20 ms and 512 KiB at most, and calls `Service.predict_at_once` for the
   bytes of the answer. Everything else (errors, intervals, bases, other options, other roles), and requests that are
-  slow, long or pipelined, take the way of ASGI from its beginning, so that each error is reported in one place. For one
+  slow, long or pipelined, are passed to ASGI from the beginning, so that each error is reported in one place. For one
   row, 335 µs of processor time a request became 232; `tests/serve/test_at_once.py` holds both ways to the same bytes.
 - **Plain rows** (`serve/direct.py`) are written straight into X: numbers, booleans and known levels, none missing. A
-  row through a table takes 390 µs, this way 8 µs; the bits are the same, and other rows take the long way, which has
-  the errors. JSON is read into structs with the columns of the model as fields, in half the time of dicts; Arrow
+  row through a table takes 390 µs, this way 8 µs; the bits are the same, and all other rows go through a table, which
+  reports errors. JSON is read into structs with the columns of the model as fields, in half the time of dicts; Arrow
   streams of one batch are read from their messages, and doubles in the order of the model become X by one copy.
 - **Threads.** Requests are answered on the event loop, as a prediction takes less than handing it to another thread;
-  bodies beyond 1 MiB (8 MiB of Arrow), solving and files go to threads. Late bodies are ended by one task that looks at
-  all of them: a timer each would cost a tenth of a request.
+  bodies beyond 1 MiB (8 MiB of Arrow), solving and files go to threads. One task checks all connections for late
+  bodies: a timer for each would cost a tenth of a request.
 - **Workers** (`serve/workers.py`) share the listening socket. The process that learns writes models to a folder when
   they have changed, five times a second at most; workers load them, predict, and pass on all other requests over a
   socket of the file system. Counts of all processes are added up where metrics are requested.

@@ -1,4 +1,4 @@
-"""What a model says about rows, and how it is written: as JSON, CSV or an Arrow stream."""
+"""Answers about rows: the predictions of a model, written as JSON, CSV or an Arrow stream."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The application: an ASGI app by Starlette whose endpoints predict, learn, and tell what there is.
+"""The application: an ASGI app by Starlette whose endpoints predict, learn, and list models.
 
-Predictions take the model as it is at that moment and never wait for learning; learning waits in the queue of the one
-learner of a model, and is answered once the rows are on disk. What is wrong with a request is said in its answer, as a
-problem detail (RFC 9457) with the row and the column where there is one.
+Predictions use the current model and never wait for learning. Rows to learn wait in the queue of the model's learner,
+and are acknowledged once they are on disk. An invalid request is answered with a problem detail (RFC 9457), which names
+the row and the column if there is one.
 """
 
 from __future__ import annotations
@@ -57,15 +57,18 @@ log = logging.getLogger("adaline.serve")
 
 MODEL_FILE = "application/octet-stream"
 PROBLEM = "application/problem+json"
-HEAVY, HEAVY_ARROW = (
-    2**20,
-    2**23,
-)  # bytes, some 10 ms, from which a body is read on another thread than that of the event loop
-MANY = 20_000  # rows of JSON, some 10 ms, from which a body is read there too
-PRODUCTS = 2**20  # of rows, columns and classes, some ms, from which predictions are made on another thread too
-WAITING_BODIES = 16  # bodies of the largest size that may be held at once
-SAMPLED = 1.0  # seconds between points of the progressive error
-PUBLISHED = 0.2  # seconds after which a model that has learned is written for the processes that predict
+# bytes, some 10 ms, from which a body is read on another thread than the event loop's; doubling: others wait longer
+HEAVY, HEAVY_ARROW = 2**20, 2**23
+# rows of JSON, some 10 ms, from which a body is read on another thread; doubling it delays other requests longer
+MANY_JSON_ROWS = 20_000
+# rows x columns x classes, some ms, from which predictions are made on another thread, for the same reason
+MANY_PRODUCTS = 2**20
+# bodies of the largest size held at once; doubling it takes twice the memory before requests are refused
+MOST_HELD_BODIES = 16
+# seconds between points of the progressive error; doubling it halves the points of the page's curve
+SAMPLE_SECONDS = 1.0
+# seconds after which a model that has learned is written for predicting processes; doubling it lets them lag longer
+PUBLISH_SECONDS = 0.2
 METRICS = ".metrics"  # end of the names of files with what a process has counted
 PAGES = {"/": "index.html", "/docs": "docs.html", "/static/page.js": "page.js", "/static/docs.js": "docs.js"}
 PAGES |= {"/static/page.css": "page.css"}
@@ -398,7 +401,7 @@ class Service:
                 self.held += len(chunk)
                 if request.size > most:
                     raise Refused(413, f"a request may have at most {most:,} bytes")
-                if self.held > WAITING_BODIES * most:
+                if self.held > MOST_HELD_BODIES * most:
                     raise Refused(429, "too many requests are being worked on: try again", {"retry-after": "1"})
                 if not message.get("more_body", False):
                     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
@@ -441,7 +444,7 @@ class Service:
 def is_long(kind: str, body: bytes) -> bool:
     """Return whether a body takes longer to read than the event loop may wait."""
     if kind == JSON:
-        return len(body) > HEAVY or (len(body) > MANY and most_rows(body) > MANY)
+        return len(body) > HEAVY or (len(body) > MANY_JSON_ROWS and most_rows(body) > MANY_JSON_ROWS)
     return len(body) > (HEAVY_ARROW if kind == ARROW else HEAVY)
 
 
@@ -450,8 +453,8 @@ def is_slow(model: AnyModel, request: PredictRequest) -> bool:
     if request.interval is not None or has_basis(model):
         return True
     classes = getattr(model, "classes_", None)
-    width = getattr(model, "n_features_in_", PRODUCTS) * (1 if classes is None else len(classes))
-    return bool(len(request.rows) * width > PRODUCTS)
+    width = getattr(model, "n_features_in_", MANY_PRODUCTS) * (1 if classes is None else len(classes))
+    return bool(len(request.rows) * width > MANY_PRODUCTS)
 
 
 def told_metrics(folder: Path) -> list[dict[str, Any]]:
@@ -595,7 +598,7 @@ def app(
     options = LearnOptions(learn, None if journal is None else Path(journal), limits.waiting, challengers)
     service = Service(serve_models(models, options), limits, tokens or Tokens(), local, publish)
     service.publish()
-    return as_app(service, service.routes(), {SAMPLED: service.sample, PUBLISHED: service.publish})
+    return as_app(service, service.routes(), {SAMPLE_SECONDS: service.sample, PUBLISH_SECONDS: service.publish})
 
 
 def as_app(service: Service, routes: list[Route], tasks: Mapping[float, Callable[[], None]]) -> Starlette:

@@ -4,11 +4,10 @@ WAL mode with synchronous=FULL: a commit is on the disk when it returns, and a t
 never returned. Rows are Arrow record batches, each under a checksum; their schemas are kept once. Rows are numbered
 from zero, and keep their number when those before them are removed.
 
-SQLite takes a log up to the first frame whose checksum is wrong: a bit that flips there would lose all commits after
-it without a word. So each batch also has a checksum of itself and of the one before it, a chain, and the number, the
-rows and the chain of the last batch stand in a file of their own, which is written after each commit and compared when
-the journal is opened. That file is not brought to the disk each time: after a power failure it may be behind, but never
-ahead.
+SQLite reads a log up to the first frame with a wrong checksum: a flipped bit would silently lose all later commits. So
+each batch also has a checksum of itself and of the one before it, a chain. The number, the rows and the chain of the
+last batch are kept in a separate file, which is written after each commit and compared when the journal is opened. That
+file is not synced each time: after a power failure it may be behind, but never ahead.
 """
 
 from __future__ import annotations
@@ -49,8 +48,8 @@ PRAGMA user_version = {VERSION};
 """Batches of rows, the number of rows before each; the keys of those that have one, which outlive them, with a checksum
 of their rows; the errors and losses of the models that learn from them, each row predicted before it was learned; and
 the numbers of the snapshots with which models began that took the place of others."""
-PRIVATE = 0o600  # mode of the files
-AT_ONCE = 500  # keys that are looked for by one query
+PRIVATE_MODE = 0o600  # mode of the files
+KEYS_A_QUERY = 500  # keys that one query looks for; SQLite limits the parameters of a query
 FULL = "full"  # in the message of SQLite where there is no room
 
 
@@ -295,8 +294,8 @@ class Journal:
         """Return those of the keys that were written before, with the number of rows and the checksum of each."""
         out: dict[str, tuple[int, int]] = {}
         with self._lock, self._told():
-            for first in range(0, len(keys), AT_ONCE):
-                some = keys[first : first + AT_ONCE]
+            for first in range(0, len(keys), KEYS_A_QUERY):
+                some = keys[first : first + KEYS_A_QUERY]
                 asked = f"SELECT key, rows, crc FROM keys WHERE key IN ({', '.join('?' * len(some))})"
                 out.update((key, (rows, crc)) for key, rows, crc in self._base.execute(asked, some))
         return out
@@ -319,7 +318,7 @@ class Journal:
             with self._lock, self._told():
                 columns = f"id, first, rows, schema, crc, payload, {self._chain}"
                 asked = f"SELECT {columns} FROM batches WHERE id > ? ORDER BY id LIMIT ?"
-                found = self._base.execute(asked, (last, AT_ONCE)).fetchall()
+                found = self._base.execute(asked, (last, KEYS_A_QUERY)).fetchall()
             for id, first, rows, schema, crc, payload, own in found:
                 if emptied and id > last + 1:  # a later compaction removed the batches in between
                     chain = None
@@ -335,7 +334,7 @@ class Journal:
                 if schema not in schemas:
                     schemas[schema] = self._schema(schema)
                 yield JournalBatch(last, first, pa.ipc.read_record_batch(pa.py_buffer(payload), schemas[schema]))
-            if len(found) < AT_ONCE:
+            if len(found) < KEYS_A_QUERY:
                 return
 
     def compact(self, upto: int) -> int:
@@ -432,7 +431,7 @@ def _open_private(path: Path, new: bool = True) -> int:
     """Return an open file that its owner alone may read, made where there is none; refuse links and devices."""
     flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | (os.O_CREAT if new else 0)
     try:
-        opened = os.open(path, flags, PRIVATE)
+        opened = os.open(path, flags, PRIVATE_MODE)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -442,7 +441,7 @@ def _open_private(path: Path, new: bool = True) -> int:
         os.close(opened)
         raise JournalError(f"{path} is no regular file. Use another folder for the journal.")
     if os.name == "posix" and found.st_uid == os.geteuid():
-        os.fchmod(opened, PRIVATE)
+        os.fchmod(opened, PRIVATE_MODE)
     return opened
 
 
@@ -522,7 +521,7 @@ def _write_tables(batches: Iterator[Any], opened: Callable[[Any], Any]) -> int:
             out.close()
             raise InvalidParameter("the rows of the journal have different columns over time: export them as .jsonl")
         kept.append(batch)
-        if len(kept) == AT_ONCE:
+        if len(kept) == KEYS_A_QUERY:
             out.write_table(pa.Table.from_batches(kept).combine_chunks())
             kept = []
         count += batch.num_rows

@@ -43,7 +43,8 @@ from adaline.wording import counted
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 """Names of challengers, which are those of folders."""
-MOST_KEYS = 100_000  # that are remembered where there is no journal
+# keys that are remembered without a journal; doubling it takes twice the memory, and recognises older repeats
+MOST_KEYS = 100_000
 
 
 class Learner:

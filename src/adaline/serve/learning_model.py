@@ -1,8 +1,7 @@
-"""A model that learns rows in blocks, and the model of all rows so far that predicts.
+"""A model that learns rows in blocks, and the model of all rows so far, which predicts.
 
-Models are values: what learns makes another one. Rows are learned in blocks that are counted from a snapshot, whatever
-the batches they came in; those beyond the last whole block are learned on top of it for `current`, and again when their
-block is whole.
+Models are values: learning returns a new one. Rows are learned in blocks counted from a snapshot, whatever batches they
+came in. Rows after the last whole block are learned on top of it for `current`, and again when their block is whole.
 """
 
 from __future__ import annotations
@@ -30,7 +29,8 @@ CHAMPION = "champion"
 """The name of the model that predicts, beside those of its challengers."""
 SCANNED, SUMMED, NUMBERS = 1024, 2**16, 2**20
 """Rows of a block of systems that learn row by row, the most of others, and numbers of X in a block of these."""
-SHARE = 4.0  # times that publishing took, which pass before the next
+# time between publications, in the time of one; doubling it lets predictions lag longer, for more time to learn
+PUBLISH_PAUSE = 4.0
 NO_ERRORS = ErrorTotals()
 DIVERGED = f"the model diverges, and would learn no more ({Status.DIVERGED.advice})"
 
@@ -105,7 +105,7 @@ class LearningModel:
             if blocks:
                 self.publish(0.0)  # which ends the history of the batches
         elif math.isinf(self.due):
-            self.due = self._published + SHARE * self._cost
+            self.due = self._published + PUBLISH_PAUSE * self._cost
 
     def replay(self, first: int, table: Any) -> None:
         """Take those rows of a table of the journal, whose number is `first`, that are not in the model yet."""
@@ -143,7 +143,7 @@ class LearningModel:
             self.current = learned_model(self.kept, rest) if len(rest) else self.kept
         finally:
             self._published = monotonic()
-            self._cost = max(self._published - began, 0.0 if self._scans else seconds / SHARE)
+            self._cost = max(self._published - began, 0.0 if self._scans else seconds / PUBLISH_PAUSE)
 
 
 def refuse_unlearned(model: AnyModel) -> None:

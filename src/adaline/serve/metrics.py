@@ -1,4 +1,4 @@
-"""What a service counts, in the text format of Prometheus: requests and their latency, rows, errors, drift, digits."""
+"""The metrics of a service, in the format of Prometheus: requests and their latency, rows, errors, drift, digits."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from adaline.sums import ClassMoments, Moments
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Upper bounds of the cells of a histogram of latencies."""
-MOST_DRIFTS = 1000  # columns whose drift is measured
-MEMORY = 10_000.0  # rows over which the mean of inputs is taken: older ones count 1/e
+MOST_DRIFT_COLUMNS = 1000  # columns whose drift is measured; doubling it makes the metrics twice as long
+# rows over which the mean of inputs is taken, with older ones counting 1/e; doubling it shows drift later, with less
+# noise
+DRIFT_ROWS = 10_000.0
 
 GAUGES = {
     "adaline_rows_seen": "Rows that the model has learned from.",
@@ -125,14 +127,14 @@ class Drift:
         self.rows = 0
 
     def observe(self, x: Any) -> None:
-        """Take rows (n, D) into the running mean, in which a row counts by exp(-age / MEMORY).
+        """Take rows (n, D) into the running mean, in which a row counts by exp(-age / DRIFT_ROWS).
 
         Rows of an older version, of other columns, are left out.
         """
         if x.shape[1] != len(self.names) or is_sparse(x):
             return
         rows = x.shape[0]
-        share = -math.expm1(-rows / MEMORY) if self.rows >= MEMORY else rows / (self.rows + rows)
+        share = -math.expm1(-rows / DRIFT_ROWS) if self.rows >= DRIFT_ROWS else rows / (self.rows + rows)
         self.recent += share * ((x[0] if rows == 1 else x.mean(axis=0)) - self.recent)
         self.rows += rows
 
@@ -141,7 +143,7 @@ class Drift:
         out = Drift(self.names, self.mean, self.deviation)
         for rows, told in ((self.rows, self.recent.tolist()), *others):
             if rows and len(told) == len(self.names):
-                share = min(rows, MEMORY) / (min(out.rows, MEMORY) + min(rows, MEMORY))
+                share = min(rows, DRIFT_ROWS) / (min(out.rows, DRIFT_ROWS) + min(rows, DRIFT_ROWS))
                 out.recent += share * (np.array(told) - out.recent)
                 out.rows += rows
         return out
@@ -162,7 +164,7 @@ def drift_of(model: AnyModel) -> Drift | None:
         sums = sums.total()
     if (
         not isinstance(sums, Moments)
-        or sums.shape.features > MOST_DRIFTS
+        or sums.shape.features > MOST_DRIFT_COLUMNS
         or hasattr(model, "basis_")
         or not sums.weight
     ):

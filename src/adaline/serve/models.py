@@ -1,9 +1,9 @@
-"""The models that a service has, by name: what predicts, what learns, and which versions there are.
+"""The models of a service by name: which of them predict, which learn, and their versions.
 
 A model comes from a file, named after its stem; from a folder, whose files are models and whose subfolders hold the
-versions of one, as mass/1.adaline and mass/2.adaline; or from memory. A new version is written before it is used, and
-no file of the user is changed: versions of mass.adaline that come by HTTP are snapshots in the folder mass.versions, or
-in that of the journal where the model learns.
+versions of one, such as mass/1.adaline and mass/2.adaline; or from memory. A new version is written before it is used,
+and no file of the user is changed: versions of mass.adaline that arrive by HTTP are snapshots in the folder
+mass.versions, or, if the model learns, in the folder of its journal.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from adaline.serve.snapshots import Snapshot, SnapshotFolder
 from adaline.wording import plain
 
 SUFFIX = ".adaline"
-HISTORY = 600  # points of the progressive error that are kept for the page
+MOST_HISTORY = 600  # points of the progressive error kept for the page; doubling it shows a longer past
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class ServedModel:
         self._model = model
         self._published: Any = None
         self._changing = Lock()
-        self.history: deque[tuple[int, float, float]] = deque(maxlen=HISTORY)
+        self.history: deque[tuple[int, float, float]] = deque(maxlen=MOST_HISTORY)
         self._layout = (self.current, RowLayout.of(self.current))
         self.drift: Drift | None = drift_of(self.current)
 

@@ -12,8 +12,9 @@ from adaline.fitted import AnyModel
 from adaline.serve.journal import ErrorTotals
 from adaline.serve.rows import DecodedRows
 
-RECENT = 1000.0  # rows that the recent error is about: a row counts by exp(-age / RECENT)
-WORST = 1e200  # the largest error that is counted, so that means are finite
+# rows of the recent error: a row counts by exp(-age / this); doubling it gives a steadier, slower error
+RECENT_ROWS = 1000.0
+LARGEST_ERROR = 1e200  # largest error that is counted, so that means are finite
 LEAST = float(np.finfo(np.float64).eps)  # probability of a label that is counted, so that no row has an endless loss
 
 
@@ -53,7 +54,7 @@ def progressive_error(model: AnyModel, totals: ErrorTotals) -> ProgressiveError:
 def totals_with(totals: ErrorTotals, errors: Array, losses: Array) -> ErrorTotals:
     """Return totals that count the errors and losses of more rows, (n,) each."""
     before, error, recent_error, loss, recent_loss = totals
-    share = math.expm1(-len(errors) / RECENT) / math.expm1(-(before + len(errors)) / RECENT)
+    share = math.expm1(-len(errors) / RECENT_ROWS) / math.expm1(-(before + len(errors)) / RECENT_ROWS)
     return ErrorTotals(
         before + len(errors),
         error + float(errors.sum()),
@@ -72,7 +73,7 @@ def prediction_errors(model: AnyModel, rows: DecodedRows) -> tuple[Array, Array]
     if not hasattr(model, "classes_"):
         squares = np.square(found - rows.y)
         squares = squares if squares.ndim == 1 else squares.mean(axis=1)
-        errors = np.minimum(np.nan_to_num(squares, nan=WORST, posinf=WORST), WORST)
+        errors = np.minimum(np.nan_to_num(squares, nan=LARGEST_ERROR, posinf=LARGEST_ERROR), LARGEST_ERROR)
         return errors, errors
     errors = np.asarray(found != rows.y, dtype=np.float64)
     if not gives_loss(model):

@@ -1,4 +1,4 @@
-"""What waits for the thread that learns: batches of rows, and requests to be answered between them, in their order."""
+"""The queue of the learning thread: batches of rows, and requests to be answered between them, in their order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import numpy as np
 from adaline.errors import AdalineError, Busy, JournalError
 from adaline.serve.rows import DecodedRows, RowLayout
 
-FIRST_PACE = 1e-5  # seconds a row takes, before any was learned
+FIRST_PACE = 1e-5  # seconds that a row takes, before any was learned; later the measured pace replaces it
 T = TypeVar("T")
 
 

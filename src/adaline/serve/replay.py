@@ -9,7 +9,7 @@ from adaline.fitted import AnyModel
 from adaline.serve.journal import Journal
 from adaline.serve.learning_model import CHAMPION, LearningModel
 
-REPLAYED = 4096  # rows of the journal that are decoded together
+REPLAYED_ROWS = 4096  # rows of the journal that are decoded together; doubling it takes twice the memory
 
 
 def replayed(model: AnyModel, journal: Journal, rows: int) -> AnyModel:
@@ -31,7 +31,7 @@ def tables_since(journal: Journal, row: int, together: bool) -> Iterator[tuple[i
     kept: list[Any] = []
     first = count = 0
     for batch in journal.since(row):
-        fits = kept and together and batch.rows.schema == kept[0].schema and count < REPLAYED
+        fits = kept and together and batch.rows.schema == kept[0].schema and count < REPLAYED_ROWS
         if kept and not fits:
             yield first, pa.Table.from_batches(kept).combine_chunks()
             kept, count = [], 0

@@ -1,4 +1,4 @@
-"""What a request asks for: bodies as JSON, CSV or an Arrow stream become rows, within limits, or are refused."""
+"""The bodies of requests: JSON, CSV or an Arrow stream, which become rows, within limits, or are refused."""
 
 from __future__ import annotations
 

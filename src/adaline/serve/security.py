@@ -13,8 +13,8 @@ from adaline.wording import file_name
 
 ROLES = ("read", "learn", "admin")
 """Each role may do what those before it may."""
-SHORTEST = 16  # characters of a token
-LARGEST = 2**20  # bytes of a file of tokens
+SHORTEST_TOKEN = 16  # characters of a token; shorter ones can be guessed
+LARGEST_FILE = 2**20  # bytes of a file of tokens
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 """What a model may be called: no name leads out of a folder."""
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
@@ -64,13 +64,13 @@ def read_tokens(path: str | os.PathLike[str]) -> Tokens:
     name = file_name(path)
     try:
         with open(path, "rb") as file:
-            lines = file.read(LARGEST).decode().splitlines()
+            lines = file.read(LARGEST_FILE).decode().splitlines()
             more = file.read(1)  # of a device there is no end
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
         raise UnreadableTable(f"the tokens in {name} cannot be read: {reason}") from None
     if more:
-        raise UnreadableTable(f"the tokens in {name} cannot be read: there are more than {LARGEST:,} bytes")
+        raise UnreadableTable(f"the tokens in {name} cannot be read: there are more than {LARGEST_FILE:,} bytes")
     roles: dict[bytes, str] = {}
     for number, line in enumerate(lines, 1):
         words = line.split()
@@ -78,8 +78,8 @@ def read_tokens(path: str | os.PathLike[str]) -> Tokens:
             continue
         if len(words) != 2 or words[0] not in ROLES:
             raise InvalidParameter(f"{name}, line {number}: a line is a role (read, learn, admin), a blank and a token")
-        if len(words[1]) < SHORTEST:
-            raise InvalidParameter(f"{name}, line {number}: a token needs at least {SHORTEST} characters")
+        if len(words[1]) < SHORTEST_TOKEN:
+            raise InvalidParameter(f"{name}, line {number}: a token needs at least {SHORTEST_TOKEN} characters")
         if words[1].encode() in roles:
             raise InvalidParameter(f"{name}, line {number}: this token is there already")
         roles[words[1].encode()] = words[0]

@@ -1,4 +1,4 @@
-"""A service as a process: uvicorn on a socket, until a signal ends it; what waits is learned before that."""
+"""A service as a process: uvicorn on a socket until a signal ends it; waiting rows are learned before that."""
 
 from __future__ import annotations
 
@@ -23,17 +23,19 @@ from adaline.errors import InvalidParameter
 from adaline.serve.application import PROBLEM
 from adaline.serve.requests import Refused
 
-KEEP_ALIVE = 75  # seconds that a connection may be idle
-GARBAGE = 5_000  # objects after which cycles are looked for, which takes less than a millisecond
-LONGEST, PATIENCE = 2**19, 0.02  # bytes and seconds that a request may take to arrive to be answered at once
-LAST_REQUESTS = 30  # seconds that requests have to end once the service is asked to
+IDLE_SECONDS = 75  # seconds that a connection may be idle; doubling it keeps more of them open
+# new objects before the collector looks for cycles, in less than a millisecond; 10x larger delays requests longer
+COLLECTED_OBJECTS = 5_000
+LONGEST, PATIENCE = 2**19, 0.02  # bytes, and seconds to arrive, up to which a request is answered at once
+SHUTDOWN_SECONDS = 30  # seconds that running requests have once the service is asked to stop
 MOST_HEAD, MOST_HEADERS, LONGEST_LINE = 2**15, 100, 2**13
 """Bytes of the head of a request, number of its headers, and bytes of its target or of one header."""
 TOO_LONG = (
     f"the head of a request has at most {MOST_HEAD:,} bytes, {MOST_HEADERS} headers, and {LONGEST_LINE:,} bytes in "
     "each header and in its target"
 )
-HEAD_SECONDS = 15.0  # that a head may take to arrive, from the connection or its first byte on
+# seconds that a head may take to arrive, from the connection or its first byte on; doubling it helps slow attackers
+HEAD_SECONDS = 15.0
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def serve(service: Any, sockets: list[socket.socket], address: Address, line: st
     gc.collect()
     gc.freeze()  # what is there now stays: no request waits while it is looked through
     seldom = gc.get_threshold()  # of the command line, by which cycles that requests leave would take tens of MiB
-    gc.set_threshold(GARBAGE)
+    gc.set_threshold(COLLECTED_OBJECTS)
     try:
         server.run(sockets)
     finally:
@@ -322,8 +324,8 @@ def server_config(service: Any, address: Address | None = None) -> uvicorn.Confi
         server_header=False,
         date_header=False,
         proxy_headers=False,  # nothing depends on who asks, or by which scheme
-        timeout_keep_alive=KEEP_ALIVE,
-        timeout_graceful_shutdown=LAST_REQUESTS,
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         lifespan="on",
         ws="none",
         ssl_certfile=certificate,

@@ -1,11 +1,11 @@
 """Snapshots: model files in a folder, each with the number of rows of the journal that it contains.
 
-A file is written beside its name, brought to the disk, and then given its name, which is brought to the disk too: after
-a crash there is all of it or nothing. Model files have checksums: a damaged one is passed over, and set aside under
-another name, so that it is not counted among those that are kept.
+A file is written under a temporary name, synced, renamed, and the rename is synced too: after a crash it is whole or
+absent. Model files have checksums: a damaged one is skipped, and renamed, so that it does not count among those that
+are kept.
 
-A model that takes the place of another is prepared under a name of its own, and admitted once the journal has the
-number of its snapshot: no restart goes back behind that, and several models change their places at once or not at all.
+A model that replaces another is written under a name of its own, and takes effect once the journal has the number of
+its snapshot: no restart goes back before that, and several models are replaced together or not at all.
 """
 
 from __future__ import annotations

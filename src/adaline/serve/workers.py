@@ -1,7 +1,7 @@
 """Several processes that predict, and one that learns.
 
-The owner holds the learners, the journal and everything else of the service, on a socket of the file system, and writes
-each model for predictions to a folder when it has changed. Workers share the port: they predict by the models of that
+The owner has the learners, the journal and everything else of the service, listens on a socket of the file system, and
+writes each changed model to a folder for predictions. Workers share the port: they predict with the models of that
 folder, a fraction of a second after they were learned, and pass all other requests on to the owner.
 """
 
@@ -24,15 +24,15 @@ from starlette.routing import Route
 
 from adaline import storage
 from adaline.errors import ModelFileError
-from adaline.serve.application import PUBLISHED, Action, Endpoint, Incoming, Reply, Service, as_app
+from adaline.serve.application import PUBLISH_SECONDS, Action, Endpoint, Incoming, Reply, Service, as_app
 from adaline.serve.models import SUFFIX, ServedModel
 from adaline.serve.requests import Limits, Refused
 from adaline.serve.security import Tokens
 from adaline.serve.server import Address, Server, serve, server_config
 
-TOLD = 1.0  # seconds between what a worker tells of its counts
-WATCHED = 0.5  # seconds between looks at whether all workers run
-LONGEST_HEAD = 2**16  # bytes
+REPORT_SECONDS = 1.0  # seconds between the reports of a worker on its counts; doubling it makes metrics older
+WATCH_SECONDS = 0.5  # seconds between checks that all workers run; doubling it restarts a crashed one later
+LONGEST_HEAD = 2**16  # bytes of the head of a request between processes
 HOP = {b"connection", b"keep-alive", b"transfer-encoding", b"content-length", b"upgrade", b"expect", b"te", b"trailer"}
 """Headers that are about one connection."""
 
@@ -117,7 +117,7 @@ def worker_app(folder: Path, limits: Limits, tokens: Tokens, local: bool) -> Sta
     here = Endpoint(service, {"POST": Action("predict", "read", predict)})
     others = {method: Action("", None, forward) for method in ("GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH")}
     routes = [Route("/models/{name}/predict", here), Route("/{path:path}", Endpoint(service, others))]
-    return as_app(service, routes, {PUBLISHED: refresh, TOLD: lambda: service.tell_metrics(folder)})
+    return as_app(service, routes, {PUBLISH_SECONDS: refresh, REPORT_SECONDS: lambda: service.tell_metrics(folder)})
 
 
 def run_worker(
@@ -158,7 +158,7 @@ def run_workers(
 
     def watch() -> None:
         told = 0
-        while not ending.wait(0.2 if told < count else WATCHED):
+        while not ending.wait(0.2 if told < count else WATCH_SECONDS):
             if told < count and ready.acquire(block=False):
                 told += 1
                 if told == count:

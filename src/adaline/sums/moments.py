@@ -51,7 +51,7 @@ FEW_PRODUCTS = 2**13  # rows x columns^2 up to which a block is summed in double
 PIECE_NUMBERS = 2**26
 # exponent up to which a column is scaled by one factor, beyond by two; much larger, one factor overflows
 ORDINARY_EXPONENT = 300
-BATCH_ROWS, BATCH_COLUMNS = 2**12, 32  # rows to one matrix product on a device, and rows a column at least
+BATCH_ROWS, BATCH_COLUMNS = 2**12, 32  # rows in a matrix product on a device, at least, and at least per column
 
 
 class Moments(Sum):

@@ -37,7 +37,7 @@ from adaline.sums.base import Sum
 from adaline.sums.columns import times_power
 
 MILD_EXPONENT = 300
-RUN_ELEMENTS, RUN_ROWS = 2**16, 64  # numbers of a run of rows, which stays in the cache, and the fewest rows of one
+RUN_ELEMENTS, RUN_ROWS = 2**16, 64  # numbers of a run of rows, which stay in the cache, and its fewest rows
 
 
 class FittedDesign(NamedTuple):

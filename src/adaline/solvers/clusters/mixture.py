@@ -27,7 +27,7 @@ MixtureStart = Literal["kmeans", "k-means++", "random_from_data", "random"]
 NARROWNESS = 1e4  # spread of a column over the standard deviation of densities so narrow that each row belongs to one
 # log2 of the floor of standard deviations in the view, beyond which columns are scaled down; doubling it overflows
 MOST_FLOOR_EXPONENT = 400
-K_MEANS_STEPS, K_MEANS_TOL = 300, 1e-4
+K_MEANS_STEPS, K_MEANS_TOL = 300, 1e-4  # of the k-means start of a mixture; a smaller tol takes more passes before EM
 
 
 class GivenStart(NamedTuple):

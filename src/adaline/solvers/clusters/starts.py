@@ -16,7 +16,8 @@ from adaline.errors import InvalidData
 from adaline.sources import Source
 from adaline.sums import RowSample, Spread, View
 
-SAMPLE, PER_CENTRE = 2**14, 64  # rows that centres are drawn from at most, or for each centre if that is more
+# rows from which centres are drawn, in all or per centre, whichever is more; doubling them takes twice as long
+SAMPLE, SAMPLE_PER_CENTRE = 2**14, 64
 
 
 def cluster_view(spread: Spread, sparse: bool, alike: bool) -> View:
@@ -36,7 +37,7 @@ def sample_to_draw_from(source: Source, clusters: int, draw: np.random.Generator
 
     Of a stream that is the sample of the smallest lots that its rows have by their indices.
     """
-    most = max(SAMPLE, PER_CENTRE * clusters)
+    most = max(SAMPLE, SAMPLE_PER_CENTRE * clusters)
     if source.streamed:
         salt = int(deepcopy(draw).integers(2**32))  # draws continue as they do from all rows, where the sample is all
         some = source.sum(RowSample, most=most, salt=salt)

@@ -48,7 +48,8 @@ MODEL_TOL = 1e-3
 MODEL_SWEEPS = 30
 MOST_ROUNDS = 100  # rounds of sweeps and solves of a model, and of working sets; doubling it delays giving up
 FEW, OPEN = 3, 24  # rounds of a model in which nothing is solved for at once, and such models left open, at most
-SLOW, STUCK = 0.01, 0.1  # of what the last step promised: a step that promises more asks for new models, or its own
+# promise of a step, relative to the last one's, beyond which all machines get new models, or this machine its own
+SLOW, STUCK = 0.01, 0.1
 # rows x coefficients^2 up to which each machine has its own second derivatives; doubling it takes longer for these
 SMALL_WORK = 2**20
 # promise of a step, relative to the objective, that is rounding, as a promise is quadratic in the step; 10x larger
@@ -57,7 +58,8 @@ PROMISE_ROUNDING = 1e-28
 # curvature along a step, relative to the model's, from which the model learns from it; 10x larger learns less
 LEAST_LEARNED = 1e-3
 MOST_STEPS = 100  # Newton steps; a point of a path takes two or three, so doubling it matters only for failures
-LIFT, LIFTED = 1e-4, 1e4  # first share of the largest curvature added to a model whose step led nowhere, and the last
+# first and last share of the largest curvature added to a model whose step failed; a larger first one: shorter steps
+LIFT, LIFTED = 1e-4, 1e4
 
 
 class QuadraticModels(NamedTuple):

@@ -33,7 +33,8 @@ LEAST_FELT_PENALTY = 1e-10
 ROUNDING = 1e-13  # share by which derivatives may exceed a penalty by rounding; 10x larger proves more
 PROVEN_GAP = 1e-9  # gap, relative to the objective, at which a path point is proven; 10x larger loses a digit
 ON_PLANE = 1e-11  # residual, relative to its terms, that counts as zero; 10x larger puts more rows on the plane
-STEP, STEPS = 0.1, 15  # factor from one penalty to the next, and how often; nearer to 1: more programs, better starts
+PENALTY_STEP = 0.1  # factor from one penalty to the next; nearer to 1 takes more programs, with better starts
+MOST_STEPS = 15  # such penalties; doubling it matters only for failures
 # size, relative to the largest coefficient or the targets, that is rounding; 10x larger zeroes more coefficients
 ZERO_SIZE = 1e-15
 
@@ -65,10 +66,10 @@ class QuantileLasso:
         best = self.gap, self.objective(corners), self.theta, self.e
         shortest = len(self.theta) <= len(self.t) or bool(corners.c.all())
         (self.theta, self.e), far = start, last
-        for _ in range(STEPS):
+        for _ in range(MOST_STEPS):
             if (shortest and self._enough(best[0], best[1])) or (far.c <= corners.c).all():
                 break
-            near = Corners(np.maximum(corners.c, STEP * far.c))
+            near = Corners(np.maximum(corners.c, PENALTY_STEP * far.c))
             self._reach(near, far)
             solved = self._enough(self.gap, self.objective(near))
             there, far = self.e, near

@@ -39,7 +39,7 @@ MOST_CONVERGENTS = 18
 CHANCE_OF_FRACTION = 1e-3  # share of all numbers that count as a fraction by chance; 10x larger reports odd fractions
 # weights up to which fractions are looked for; doubling it takes twice as long, and wide data have none
 MOST_NEAT_WEIGHTS = 2**14
-MOST_TERMS, MOST_SHOWN = 5, 3  # of a combination, and combinations in a warning
+MOST_TERMS, MOST_SHOWN = 5, 3  # terms of a combination, and combinations, that a warning shows
 # share of a combination of coefficients that rows do not identify, from which it is refused; 10x larger refuses less
 UNIDENTIFIED_SHARE = 1e-6
 # length of a part of a unit null vector from which it involves a column; 10x larger calls fewer columns dependent

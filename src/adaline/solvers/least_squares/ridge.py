@@ -28,7 +28,7 @@ WIDE, NARROW = 65, 17
 # degree of the polynomial through the narrow grid, which gives the logarithm of the minimum to 1e-9; lower is less
 # exact
 DEGREE = 8
-LOWEST, HIGHEST = 1e-12, 1e6  # penalties searched, relative to the largest eigenvalue
+LOWEST, HIGHEST = 1e-12, 1e6  # penalties searched, relative to the largest eigenvalue; a wider range has a coarser grid
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from adaline.sources import Source
 
 WELL_CONDITIONED = 1e5  # condition of the dual matrix up to which Cholesky is used; 10x larger starts with a digit less
 REFINEMENTS = 2  # refinement steps of the dual solution; doubling it doubles the products with X
-TOLERANCE, MAX_STEPS = 1e-14, 20_000  # of LSMR; doubled steps: ill-conditioned data end as not converged later
+TOLERANCE, MOST_STEPS = 1e-14, 20_000  # of LSMR; doubling the steps lets ill-conditioned data fail later
 LSMR_RUNS = 2  # runs of LSMR, each on the residual of the one before; a single one cannot estimate its digits
 # difference of a vector from that recovered from its product, below which columns are independent; 10x larger misses
 # dependence
@@ -234,7 +234,7 @@ def _run(operator: Any, residual: Array, v: Array, lift: float) -> tuple[Array, 
             dtype=np.float64,
         )
     step, stop, steps, *_, condition, _ = scipy.sparse.linalg.lsmr(
-        rows, residual, atol=TOLERANCE, btol=TOLERANCE, conlim=0.0, maxiter=MAX_STEPS
+        rows, residual, atol=TOLERANCE, btol=TOLERANCE, conlim=0.0, maxiter=MOST_STEPS
     )
     return step, int(stop), int(steps), float(condition)
 

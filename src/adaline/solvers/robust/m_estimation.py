@@ -74,7 +74,8 @@ DAMPING = 1e-8  # share of the diagonal added for a reweighted step; 100x smalle
 MOST_DRAWING_WORK = 2**24
 # rows x columns^2, summed over the planes improved; doubling it improves twice as many of large data
 MOST_IMPROVING_WORK = 2**28
-SAMPLE_ROWS, SAMPLE_ROWS_A_COLUMN = 2000, 20  # at least, and for each column; doubled: the start takes twice as long
+# rows of a sample at least, and for each column; doubling both makes the start take twice as long
+SAMPLE_ROWS, SAMPLE_ROWS_A_COLUMN = 2000, 20
 
 # width of the window for a scale, in its last changes; doubling it makes cells coarser, and misses rarer
 WINDOW_CHANGES = 4.0

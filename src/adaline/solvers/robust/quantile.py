@@ -46,7 +46,8 @@ DUAL_ROUNDING = 1e-9  # by how much d may exceed 0 or 1; 10x larger hides wrong 
 # share of the way to the boundary that a step takes; nearer to 1 takes fewer steps, and gets stuck more often
 BOUNDARY_SHARE = 0.99995
 FIRST_SLACK = 10.0  # slacks at the start, in mean residuals; 10x smaller, many tied rows shorten the first steps
-MOST_STEPS, STALLED = 100, 8  # steps at most, and steps without progress; doubled: stuck programs go to HiGHS later
+# steps at most, and steps without progress; doubling both leaves stuck programs to HiGHS later
+MOST_STEPS, STALLED_STEPS = 100, 8
 # residual, in typical ones, beyond which targets are brought nearer; 10x larger leaves others fewer digits
 FAR_RESIDUAL = 1e6
 # gap, relative to all residuals, up to which steps without progress are rounding; beyond it they are stuck
@@ -285,7 +286,7 @@ def _follow(a: Array, t: Array, level: float, theta: Array) -> tuple[Vertex, End
     while not _is_rounding(gap := float(np.vdot(slack, share)), slack):
         stalled = stalled + 1 if gap > 0.9 * best else 0
         best = min(best, gap)
-        goes_on = stalled < STALLED and steps < MOST_STEPS
+        goes_on = stalled < STALLED_STEPS and steps < MOST_STEPS
         moved = _step(a, t, total - a.T @ share[0], theta, share, slack) if goes_on else None
         if moved is None:
             least = SINGULAR_GAP if goes_on else STALLED_GAP

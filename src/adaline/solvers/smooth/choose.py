@@ -69,7 +69,7 @@ UNPROVEN_SHARE = 1e-3  # share of the wanted gap aimed at near another fit witho
 MOST_NEAR_STEPS = 8  # steps of such a fit; doubling it tries unlike folds for longer before it refits them
 LEAST_GAIN = 1e-3  # relative gain below which truncated Newton replaces the diagonal; 10x larger replaces it earlier
 PROVABLE_SHARE = 0.5  # share of the wanted gap aimed at where it is proven afterwards; at 1 the proof may just miss it
-FIRST_STEPS, NEXT_STEPS = 10, 40  # steps in one metric, first and later; doubled: staler metrics, fewer of them
+FIRST_STEPS, NEXT_STEPS = 10, 40  # steps in one metric, first and later; doubling both keeps outdated metrics longer
 MOST_STEPS = 300  # steps in all; doubling it doubles the time before hard fits end as not converged
 
 

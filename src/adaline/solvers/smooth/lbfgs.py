@@ -25,7 +25,7 @@ from adaline.solvers.smooth.problem import Evaluation
 # curvature of a contrast, relative to its machines', up to which it has a matrix of its own; doubling it forms more
 # matrices
 LOW_CURVATURE = 0.5
-PAIRS, LEAST_PAIRS = 40, 8  # last steps that correct the metric, at most and at least; doubled: twice their memory
+PAIRS, LEAST_PAIRS = 40, 8  # last steps that correct the metric, at most and at least; doubling takes twice the memory
 MOST_PAIR_NUMBERS = 2**25  # numbers of all pairs; doubling it takes 256 MiB more, and fewer passes of very wide fits
 
 Done = Callable[[Evaluation, float], bool]

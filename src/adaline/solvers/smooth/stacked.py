@@ -34,7 +34,8 @@ MOST_PRODUCT_NUMBERS = 2**21  # numbers in the products x x' of all rows; doubli
 MOST_WORK = 2**29
 MOST_MATRIX_NUMBERS = 2**23  # numbers in the second derivatives of all machines; doubling it takes 64 MiB more
 MOST_STEPS = 60  # steps under one penalty; doubling it matters only for paths that fail
-SWEEPS, FEWEST = 1000 if NATIVE else 30, 30  # over a quadratic model, a call each, before a solve for what is not zero
+# sweeps over a quadratic model, a call each, before a solve for the nonzero weights: at most, and at least
+SWEEPS, LEAST_SWEEPS = 1000 if NATIVE else 30, 30
 MOST_SWEPT_PRODUCTS = 2**21  # products of all sweeps over a model of many coefficients, beyond which a solve costs less
 # share of the residual to which a quadratic model is solved; smaller takes more sweeps, for less than the model's
 # error
@@ -300,7 +301,7 @@ def _lowest(matrices: Array, gradient: Array, start: Array, cost: Array) -> Arra
         return np.asarray((least_subgradient(w, g, cost) ** 2 / size).sum(axis=1))
 
     enough = MODEL_TOL**2 * left()
-    sweeps = min(SWEEPS, max(FEWEST, MOST_SWEPT_PRODUCTS // w.shape[1] ** 2))
+    sweeps = min(SWEEPS, max(LEAST_SWEEPS, MOST_SWEPT_PRODUCTS // w.shape[1] ** 2))
     for one in zip(matrices, g, w, cost, [sweeps] * len(w), enough.tolist(), strict=True):
         coordinate_descent(*one)
     for m in np.flatnonzero(left() > enough).tolist():

@@ -39,13 +39,13 @@ from adaline.sources.held import CompactRows
 from adaline.sums import Point, View
 from adaline.sums.objective import margins, row_weights, second_moments
 
-HEAD, RANGES = 512, 128  # columns of most curvature that B has, and combinations of the others
-SAMPLE, LEAST_SAMPLE = 64, 4096  # rows that B'HB is summed over, for each of its columns, and at least
+HEAD, RANGES = 512, 128  # columns of largest curvature in B, and combinations of the others; doubling: 8 times the work
+SAMPLE, LEAST_SAMPLE = 64, 4096  # rows over which B'HB is summed, per column, and at least; doubling: a closer metric
 # share of the gradient that the conjugate gradients of a step leave; 10x smaller takes more products per step
 STEP_RESIDUAL = 0.15
 # share of a diagonal added to it, so that rounding leaves a matrix definite; larger makes steps shorter
 DIAGONAL_LIFT = 1e-12
-STEPS, HEAD_STEPS = 100, 4  # Newton steps, and steps in the space of B after each of them, at most
+MOST_STEPS, HEAD_STEPS = 100, 4  # Newton steps, and steps in the space of B after each, at most
 
 Gap = Callable[[Evaluation], float]
 """Called with F; about the gap that can be proven there."""
@@ -154,7 +154,7 @@ def two_level_newton(problem: Problem, theta: Array, gap: Gap, enough: float, gi
     """Step down from theta until the gap is `enough`; one output, a convex loss, penalties on all columns."""
     space = CoarseSpace.of(problem)
     here = DescentResult(theta, problem.evaluate(theta))
-    for _ in range(STEPS):
+    for _ in range(MOST_STEPS):
         if (met := gap(here.evaluation) <= enough) or give_up(here):
             return here._replace(converged=met)
         times, diagonal = problem.second_derivatives(here.theta)
