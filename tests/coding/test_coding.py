@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -137,8 +138,34 @@ def test_dates_are_explicit() -> None:
     for wrong in ("01/02/2020", "20200103", "2020-13-01"):
         with pytest.raises(InvalidData, match=r"'day' holds .*fitted to dates"):
             model.predict(texts.assign(day=wrong))
-    with pytest.raises(InvalidParameter, match=r"as texts: in a frame.*to_datetime"):
-        open_table(texts.dropna(), target="y", dates=["day"])
+
+
+DATES = {
+    "ISO 8601": ["2020-01-01", "2020-01-03", " 2020-01-04", "2020-02-01"],
+    "times": ["2020-01-01 00:00", "2020-01-03T12:30:01.5", "2020-01-04T01:00+01:00", "2020-2-1"],
+    "the day first": ["01.01.2020", "03.01.2020", "04.01.2020", "31.01.2020"],
+    "the month first": ["01/01/2020", "01/03/2020", "01/04/2020", "01/31/2020"],
+}
+
+
+@pytest.mark.parametrize("name", DATES)
+def test_dates_that_a_table_holds_as_texts_are_read_as_those_of_a_text_file(name: str, tmp_path: Path) -> None:
+    days, y = DATES[name], [1.0, 3.0, 4.5, 32.0]
+    frame = pd.DataFrame({"day": [*days, "n.a."], "y": [*y, 5.0]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    tables = [frame, pl.from_pandas(frame), tmp_path / "t.parquet", tmp_path / "t.csv"]
+    tables = tables[:3] if name == "times" else tables  # which a text file writes in one way
+    opened = [open_table(data, target="y", dates=["day"], missing="drop") for data in tables]
+    rows = [np.concatenate([block.x for block in source.blocks()]) for source in opened]
+    for x in rows:
+        np.testing.assert_array_equal(x, rows[0])
+    models = [LinearRegression().fit(source) for source in opened]
+    for model in models:
+        np.testing.assert_array_equal(model.predict(frame[:4]), models[0].predict(opened[0]))
+    assert ("the" in name) == any(name in note for note in opened[0].notes)
+    with pytest.raises(InvalidParameter, match="dates: column 'day' holds dates, but also 'soon'"):
+        open_table(frame.assign(day=[*days, "soon"]), target="y", dates=["day"])
 
 
 def test_categories_by_choice() -> None:

@@ -230,6 +230,7 @@ def open_data(
     """
     relation = _described_table(request)
     parts = None if request.cluster is None else FileParts(choose_engine(request.cluster), relation)
+    relation = relation.with_dates(request.spec.dates) if parts is None else relation
     spec = read_spec(relation, request.spec)
     left_out: dict[str, str] = {}
     explained: set[str] = set()

@@ -373,7 +373,9 @@ def learn_coding(relation: Relation, spec: TableSpec, reduce: ReduceRows | None 
         of_targets = [column for target in design.targets for column in target_columns(relation, target)]
         design.refuse_gaps(reduce, [*of_targets, *(one.name for one in design.features)])
     coding = _learn_functions(reduce, design, design.coding(summary), relation.estimated_rows() or 0)
-    if relation.dialect is not None:
+    if relation.dialect is None:
+        coding = replace(coding, notations=tuple(one for one in relation.notations if one.columns[0] in coding.needed))
+    else:
         used = [*coding.needed, *required_columns(relation, replace(spec, missing="mean"), design.targets, ())]
         notations = relation.dialect.notations(list(dict.fromkeys(used)))
         local = tuple(one for one in notations if not one.plain)  # so that older versions read files of ordinary fits

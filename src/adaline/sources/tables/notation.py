@@ -17,6 +17,7 @@ from adaline.coding.numerals import (
     DECORATION,
     FORMS,
     GROUPS,
+    ISO_DATE,
     MERIDIEM,
     NO_CENTS,
     PERCENT,
@@ -201,6 +202,25 @@ def find_conversions(
             found += [] if one is None else [one]
     rest = {name: two for name, two in mixed.items() if name not in {one.name for one in found}}
     return Conversions(found, rest, sign)
+
+
+def find_dates(names: Sequence[str], table: str, query: Query) -> list[Conversion]:
+    """Return how to read the columns of text that hold dates alone, in ISO 8601 or in one format, of all rows."""
+    instants = {name: f"TRY_CAST({TextColumn(name).trimmed} AS TIMESTAMPTZ)" for name in names}
+    asked = (
+        f"bool_and({quoted(name)} IS NULL OR {TextColumn(name).is_word} OR "
+        f"(regexp_matches({TextColumn(name).trimmed}, '^{ISO_DATE.pattern}') AND {instant} IS NOT NULL))"
+        for name, instant in instants.items()
+    )
+    whole = dict(zip(names, query(f"SELECT {', '.join(asked)} FROM {table}")[0], strict=True))
+    plain = [name for name in names if whole[name]]
+    utc = {name: TextColumn(name).value(f"CAST({instants[name]} AS TIMESTAMP)") for name in plain}
+    rest = [name for name in names if name not in plain]
+    local = find_conversions(rest, (), table, query, EVERY, None, ",", {}).columns if rest else []
+    return [
+        *(Conversion(name, utc[name], "", "", "") for name in plain),
+        *(one for one in local if one.form not in (*FORMS, SECONDS)),
+    ]
 
 
 def find_text_words(

@@ -184,6 +184,7 @@ def open_table(
         singletons=singletons,
     )
     relation = relation.with_texts(spec.whole)  # as they are written in files of text
+    relation = relation.with_dates(spec.dates) if parts is None else relation
     parts = None if parts is None else parts.of(relation)
     source = TableSource(relation, read_spec(relation, spec), progress=progress, parts=parts)
     if not spec.targets and formula is None:

@@ -65,7 +65,7 @@ from adaline.sources.tables.layout import (
     check_names,
     read_layout,
 )
-from adaline.sources.tables.notation import describe_conversions
+from adaline.sources.tables.notation import describe_conversions, find_dates
 from adaline.sources.tables.pipes import Pipe, arrow_as_parquet, is_pipe, open_pipe, pipe_title, spool
 from adaline.sources.tables.sparse_files import sparse_suffix
 from adaline.sources.tables.spreadsheets import write_sheet
@@ -144,6 +144,7 @@ class Relation:
         self.layout: Layout | None = None
         self.dialect: Dialect | None = None
         self.declared: dict[str, list[Any]] = {}  # levels of the columns that a frame declares as categories
+        self.notations: tuple[Notation, ...] = ()  # of dates that a table which is no text file holds as texts
         self._ordered: set[str] = set()  # of these, the ones that have an order
         self.queries = 0  # number of queries that read rows
         self.counted: dict[str, int] = {}  # number of rows that meet a condition, where it is known
@@ -397,11 +398,28 @@ class Relation:
         texts of some columns as numbers.
         """
         other = self.without_values({name: list(texts) for name, texts in unreadable.items()})
-        if names:
-            numbers = ", ".join(f"TRY_CAST({self.value(name)} AS DOUBLE) AS {quoted(name)}" for name in names)
-            other = copy(other)
-            other.sql, other.parquet = f"(SELECT * REPLACE ({numbers}) FROM {other.sql})", False
-            other.schema = self.schema | dict.fromkeys(names, "DOUBLE")
+        return other._replaced({name: f"TRY_CAST({self.value(name)} AS DOUBLE)" for name in names}, "DOUBLE")
+
+    def with_dates(self, names: Iterable[str]) -> Self:
+        """Return the same table with columns of texts that are all dates read as such; text files are read so anyway.
+
+        They are dates in ISO 8601 or, with a note, in one format, which a coding keeps.
+        """
+        texts = [name for name in names if self.schema.get(name) == "VARCHAR"]
+        found = find_dates(texts, self.sql, self.rows) if texts and self.dialect is None else []
+        other = self._replaced({one.name: one.sql for one in found}, "TIMESTAMP")
+        local = [one for one in found if one.form]
+        other.notations = tuple(Notation(one.form, "", (one.name,)) for one in local)
+        other.notes = (*self.notes, *describe_conversions(local))
+        return other
+
+    def _replaced(self, columns: Mapping[str, str], kind: str) -> Self:
+        """Return the same table with some columns computed by SQL, of a type; a table without them as it is."""
+        other = copy(self)
+        if columns:
+            read = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in columns.items())
+            other.sql, other.parquet = f"(SELECT * REPLACE ({read}) FROM {self.sql})", False
+            other.schema = self.schema | dict.fromkeys(columns, kind)
             other.counted, other.groups = {}, {}
         return other
 

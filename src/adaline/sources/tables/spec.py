@@ -12,7 +12,7 @@ from adaline.coding import Coding
 from adaline.coding.coding import check_policies
 from adaline.coding.columns import DEFAULT_WIDTH, MISSING_LEVEL, WordOptions, check_width
 from adaline.coding.expressions import compiled, lag_of, names_in
-from adaline.coding.numerals import WORDS
+from adaline.coding.numerals import date_in, is_word
 from adaline.errors import InvalidData, InvalidParameter, UnknownParameter
 from adaline.parameters import one_of
 from adaline.sources.tables.failures import shorten
@@ -194,11 +194,10 @@ def _why_no_dates(relation: Relation, name: str) -> str:
         return f"holds {relation.schema[name]}, not dates or times"
     first = f"SELECT {quoted(name)} AS t FROM {relation.sql} LIMIT {DATE_SAMPLE}"
     texts = [str(t) for (t,) in relation.rows(f"SELECT t FROM ({first}) WHERE t IS NOT NULL")]
-    others = list(dict.fromkeys(t for t in texts if not date_formats(t.strip()) and t.strip().lower() not in WORDS))
+    known = (date_formats(t.strip()) or date_in(t) is not None or is_word(t) for t in texts)
+    others = list(dict.fromkeys(t for t, one in zip(texts, known, strict=True) if not one))
     if 2 * sum(t in others for t in texts) >= len(texts):
         return "holds text, not dates or times"
-    if not others and not relation.files:
-        return "holds dates as texts: in a frame, turn it into dates first, as by pandas.to_datetime"
     if not others:
         return f"holds dates in different formats, as {min(texts)!r} and {max(texts)!r}: write them all as 2024-12-31"
     lines = relation.lines_with(name, others, MOST_SHOWN)
