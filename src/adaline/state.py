@@ -14,7 +14,10 @@ from inspect import getattr_static
 from types import MappingProxyType
 from typing import Any, Final, Generic, Self, TypeVar, overload
 
+import numpy as np
+
 from adaline.attributes import give_attributes, own_attributes
+from adaline.errors import InvalidData
 from adaline.fitted import AnyModel
 from adaline.locks import lock_of
 
@@ -77,6 +80,20 @@ def _are_same(one: Any, other: Any) -> bool:
     return one is other or (type(one) is type(other) and bool(one == other))
 
 
+def read_only(value: T) -> T:
+    """Return a value that cannot be changed through what is returned: arrays are locked, lists and dicts are copies."""
+    if isinstance(value, np.ndarray):
+        if value.flags.writeable:
+            value.flags.writeable = False
+        return value
+    made: Any = value
+    if type(made) is dict:
+        made = {name: read_only(one) for name, one in made.items()}
+    if type(made) is list:
+        made = [*map(read_only, made)] if made and isinstance(made[0], np.ndarray | list | dict) else made.copy()
+    return made  # type: ignore[no-any-return]
+
+
 class ShownAttribute(Generic[T]):
     """An attribute of a model that shows a part of its state; it does not exist if the fit did not set that part."""
 
@@ -108,11 +125,12 @@ class ShownAttribute(Generic[T]):
 class FittedAttribute(ShownAttribute[T]):
     """An attribute that shows a field of the state: `coef_` and `_coef` both show the field `coef`.
 
-    It can be assigned, which replaces the state by one with the new value.
+    What a public one shows cannot be changed in place. It can be assigned as a whole, which replaces the state by one
+    with a copy of the new value.
     """
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
-        self.name, self.field = name, name.strip("_")
+        self.name, self.field, self.public = name, name.strip("_"), name[0] != "_"
 
     @overload
     def __get__(self, model: None, cls: Any = None) -> Self: ...
@@ -122,7 +140,7 @@ class FittedAttribute(ShownAttribute[T]):
         if model is not None and (state := model._state) is not None:  # nearly always: no further call
             value = getattr(state, self.field, None)
             if value is not None and value is not MISSING:
-                return value
+                return read_only(value) if self.public else value
         return super().__get__(model, cls)
 
     def read(self, model: Any) -> Any:
@@ -136,7 +154,21 @@ class FittedAttribute(ShownAttribute[T]):
         return MISSING if absent else value
 
     def __set__(self, model: Any, value: T) -> None:
-        change_state(model, **{self.field: value})
+        now = self.read(model) if self.public else MISSING
+        change_state(model, **{self.field: alike(now, value, self.name)})
+
+
+def alike(now: object, value: object, name: str) -> object:
+    """Return what is assigned: in place of an array an array; refuse another shape, and text for numbers."""
+    if not isinstance(now, np.ndarray):
+        return value
+    try:
+        given = np.array(value, dtype=now.dtype if now.dtype.kind == "f" else None)
+    except (TypeError, ValueError):
+        given = np.array(None)
+    if given.shape != now.shape:
+        raise InvalidData(f"{name} is an array of shape {now.shape}: assign all of it at once, got {value!r}")
+    return given
 
 
 class FittedWith(FittedAttribute[F]):

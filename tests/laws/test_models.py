@@ -122,6 +122,42 @@ def test_edits_of_the_coefficients_are_honoured(case: Case) -> None:
     np.testing.assert_allclose(model.predict(given.X), given.X[:, 0] + 2.0)
 
 
+@cases()
+def test_what_is_learned_cannot_be_changed_in_place(case: Case) -> None:
+    """Not through what an attribute returns, and so not through a copy of the model either."""
+    model = case.fit(case.rows())
+    twin = copy.copy(model)
+    shown = {
+        name: getattr(model, name) for name in dir(model) if re.fullmatch(r"[a-z]\w*_", name) and hasattr(model, name)
+    }
+    arrays = [one for value in shown.values() for one in parts_of(value) if isinstance(one, np.ndarray)]
+    assert arrays
+    for array in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = array
+    for value in shown.values():
+        if isinstance(value, list | dict):
+            value.clear()
+    assert_same_state(model, twin)
+    assert_same_state(model, fitted(case.name))
+
+
+def parts_of(value: Any) -> list[Any]:
+    """Return a value, or what lists and dictionaries in it hold."""
+    inside = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else None
+    return [value] if inside is None else [one for part in inside for one in parts_of(part)]
+
+
+@cases(lambda case: hasattr(case.fit(case.rows()), "coef_") and hasattr(type(case.make()), "coef_"))
+def test_another_shape_cannot_be_assigned(case: Case) -> None:
+    model = case.fit(case.rows())
+    before = model._state
+    for value in (model.coef_[..., :2], "text", None):
+        with pytest.raises((InvalidData, AttributeError), match=r"coef_|has no setter"):
+            model.coef_ = value
+    assert model._state is before
+
+
 @cases(lambda case: any(name.startswith("fit_") for name in dir(case.system)))
 def test_whatever_is_called_fit_leaves_a_fitted_model(case: Case) -> None:
     given = case.rows()

@@ -19,6 +19,7 @@ from adaline.basis import Polynomial
 from adaline.coding import Coding, Column, Term, TermFactor
 from adaline.coding.numerals import Notation
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType
+from adaline.state import change_state
 from adaline.storage import load, read_header, save
 from adaline.storage.container import SCHEMA
 from adaline.storage.fields import CLASSES
@@ -108,7 +109,7 @@ def with_code() -> Any:
 def of_other_arrays() -> Any:
     """Return a fitted model that has other coefficients than columns."""
     model = Ridge().fit(X, Y)
-    model.coef_ = np.ones(7)
+    change_state(model, coef=np.ones(7))
     return model
 
 

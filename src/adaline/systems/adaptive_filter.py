@@ -37,7 +37,7 @@ from adaline.scans import Tally
 from adaline.sources import Source
 from adaline.sources.expanded import phi
 from adaline.sources.signal import SignalSource
-from adaline.state import MISSING, FittedAttribute, ShownAttribute, change_state
+from adaline.state import MISSING, FittedAttribute, ShownAttribute, alike, change_state, read_only
 from adaline.systems.families.adaptation import Adaptation
 from adaline.systems.families.filter import Filtered, FilterState, SignalSystem
 from adaline.systems.families.named import named_system
@@ -66,14 +66,15 @@ class AdaptiveState(FilterState):
 
     @property
     def coef(self) -> Array:
-        """(D,) or (K, D): a view of the weights."""
-        return self.adaptation.coef[0] if self.flat else self.adaptation.coef
+        """(D,) or (K, D): a copy of the weights, which samples change in place."""
+        coef = copy_at_once(self.adaptation.coef)
+        return read_only(coef[0] if self.flat else coef)
 
     @property
     def intercept(self) -> float | Array:
         """A number, or (K,)."""
         theta = self.adaptation.theta
-        return float(theta[0, 0]) if self.flat else theta[:, 0].copy()
+        return float(theta[0, 0]) if self.flat else read_only(theta[:, 0].copy())
 
 
 class AdaptedAttribute(ShownAttribute[T]):
@@ -92,7 +93,8 @@ class AdaptedAttribute(ShownAttribute[T]):
 
     def __set__(self, model: Any, value: T) -> None:
         with lock_of(model):  # no sample comes between the reading of the adaptation and its replacement
-            change_state(model, adaptation=self.put(model._adaptation, value))
+            given: Any = alike(self.read(model), value, self.name)
+            change_state(model, adaptation=self.put(model._adaptation, given))
 
 
 class SignalBlocks(NamedTuple):
@@ -158,9 +160,9 @@ class AdaptiveFilter(SignalSystem):
 
     Attributes
     ----------
-    coef_ : (D,) or (K, D), the filter, all taps of signal 0 first; changes in place with `learn_one`.
-    `taps_` : one view of it for each signal; `intercept_` : w0, or 0; `output_` : of the last sample of `learn_one`,
-    before its step; `rows_seen_` : samples since the start;
+    coef_ : (D,) or (K, D), the filter, all taps of signal 0 first. `taps_` : its part for each signal;
+    `intercept_` : w0, or 0; `output_` : of the last sample of `learn_one`, before its step;
+    `rows_seen_` : samples since the start;
     `rate_bound_` : 2 / Trace[Rxx], about where "lms" gets unstable (5.20); `history_` : mean squared error by call;
     `weights_over_time_` : (m, D) or (m, K, D); `certificate_` : `objective` is 1/2 sum e_n^2 as it went along, `status`
     tells divergence: then the last good weights are kept, and further samples change nothing.
@@ -294,7 +296,7 @@ class AdaptiveFilter(SignalSystem):
         """The weights kept by `record`, (m, D) or (m, K, D)."""
         check_is_fitted(self, "_adaptation")
         kept = np.stack(self._recorded) if self._recorded else np.zeros((0, *self._adaptation.coef.shape))
-        return kept[:, 0] if self._flat else kept
+        return read_only(kept[:, 0] if self._flat else kept)
 
     @property
     def certificate_(self) -> Certificate:

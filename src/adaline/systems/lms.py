@@ -25,7 +25,7 @@ from adaline.scans.schedules import Decay
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.sources.views import in_memory
-from adaline.state import FittedAttribute
+from adaline.state import FittedAttribute, read_only
 from adaline.systems.families.named import named_system
 from adaline.systems.families.online import OnlineSetup, OnlineState, OnlineSystem
 from adaline.wording import counted
@@ -164,13 +164,13 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
     def coef_(self) -> Array:
         """The weights, (D,) or (K, D)."""
         theta = self._raw_weights()
-        return theta[0, 1:].copy() if self._flat else theta[:, 1:].copy()
+        return read_only(theta[0, 1:].copy() if self._flat else theta[:, 1:].copy())
 
     @property
     def intercept_(self) -> float | Array:
         """The constant, or K of them."""
         theta = self._raw_weights()
-        return float(theta[0, 0]) if self._flat else theta[:, 0].copy()
+        return float(theta[0, 0]) if self._flat else read_only(theta[:, 0].copy())
 
     @property
     def rate_bound_(self) -> float:

@@ -43,7 +43,7 @@ from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.sources.expanded import phi
 from adaline.sources.views import in_memory, recoded
-from adaline.state import FitSettings, FittedWith
+from adaline.state import FitSettings, FittedWith, read_only
 from adaline.systems.families.decisions import (
     coupled_log_probabilities,
     coupled_probabilities,
@@ -192,13 +192,13 @@ class OnlineLogistic(OnlineClassifier):
     def coef_(self) -> Array:
         """The weights that predict, (1, D) for two classes, else (K, D)."""
         check_is_fitted(self, "_scan")
-        return self._coordinates.weights(slice(1, None))
+        return read_only(self._coordinates.weights(slice(1, None)))
 
     @property
     def intercept_(self) -> Array:
         """The constants, (1,) or (K,)."""
         check_is_fitted(self, "_scan")
-        return self._coordinates.weights(slice(1))[:, 0]
+        return read_only(self._coordinates.weights(slice(1))[:, 0])
 
     @property
     def progressive_loss_(self) -> float:

@@ -71,7 +71,7 @@ from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.ordinal import build_ordinal
 from adaline.sources import Source
 from adaline.sources.views import recoded
-from adaline.state import FitSettings, FittedAttribute, FittedWith
+from adaline.state import FitSettings, FittedAttribute, FittedWith, read_only
 from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits
 from adaline.systems.families.supervised import LinearClassifier
@@ -282,7 +282,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
     @property
     def intercept_(self) -> Array:
         """Minus the thresholds, (K - 1,): the constants of the machines that tell higher classes from lower ones."""
-        return np.asarray(-self.thresholds_)
+        return read_only(np.asarray(-self.thresholds_))
 
     @by_blocks
     def latent(self, X: RowsLike) -> Array:

@@ -18,6 +18,7 @@ from adaline.solvers.epochs.pocket import BestWeights, run_pocket, stream_pocket
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.sources.array import ArraySource
+from adaline.state import read_only
 from adaline.systems.families.named import named_system
 from adaline.systems.families.online import OnlineSetup, let_scan_read_rows
 from adaline.systems.families.online_classifier import OnlineClassifier
@@ -108,7 +109,8 @@ class Pocket(OnlineClassifier):
     @property
     def errors_(self) -> Array | None:
         """Weight of the rows that each machine in the pocket gets wrong; None where they were not counted."""
-        return self._best().errors
+        errors = self._best().errors
+        return None if errors is None else read_only(errors.copy())
 
     def learn_one(self, x: RowLike, y: TargetLike, classes: LabelsLike = None) -> Self:
         """Learn from one row: an array (D,), or a dict by column names; the pocket goes by streaks."""

@@ -112,7 +112,7 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, System):
 
     @property
     def taps_(self) -> list[Array]:
-        """The filter of each signal, (taps,) or (K, taps): views of `coef_`."""
+        """The filter of each signal, (taps,) or (K, taps): parts of `coef_`."""
         check_is_fitted(self, "coef_")
         return np.split(self.coef_, np.cumsum(self._line[0])[:-1], axis=-1)
 

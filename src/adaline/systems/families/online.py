@@ -356,12 +356,13 @@ class OnlineSystem(System):
     def history_(self) -> list[float]:
         """The error of each epoch."""
         check_is_fitted(self, "_scan")
-        return self._result.history
+        return self._result.history.copy()
 
     @property
     def n_iter_(self) -> int:
         """Number of epochs."""
-        return len(self.history_)
+        check_is_fitted(self, "_scan")
+        return len(self._result.history)
 
     @property
     def certificate_(self) -> Certificate:

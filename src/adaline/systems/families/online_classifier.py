@@ -35,7 +35,7 @@ from adaline.locks import lock_of
 from adaline.parameters import CLASS_WEIGHT
 from adaline.sources import Source
 from adaline.sources.views import in_memory, recoded
-from adaline.state import FittedAttribute
+from adaline.state import FittedAttribute, read_only
 from adaline.systems.families.decisions import label_of_largest
 from adaline.systems.families.online import OnlineState, OnlineSystem, finite_row
 
@@ -123,12 +123,12 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
     @property
     def coef_(self) -> Array:
         """The weights, (1, D) for two classes, else (K, D)."""
-        return self._raw_weights()[:, 1:].copy()
+        return read_only(self._raw_weights()[:, 1:].copy())
 
     @property
     def intercept_(self) -> Array:
         """The constants, (1,) or (K,)."""
-        return self._raw_weights()[:, 0].copy()
+        return read_only(self._raw_weights()[:, 0].copy())
 
     def _check_named(self, classes: LabelsLike) -> None:
         """Refuse classes named with a row to a model that has others."""
