@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.base import is_classifier
 
 from adaline import (
     GaussianClassifier,
+    GeneralizedLinear,
     KMeans,
     LeastSquaresClassifier,
     LinearRegression,
@@ -170,3 +172,28 @@ def test_true_probabilities_are_found_reliable_and_wrong_ones_are_not() -> None:
     true, bold = reliability(p, happened), reliability(np.where(p > 0.5, 0.99, 0.01), happened)
     assert ((true.lower <= true.probability) & (true.probability <= true.upper)).sum() >= 8
     assert not ((bold.lower <= bold.probability) & (bold.probability <= bold.upper)).any()
+
+
+@pytest.mark.parametrize(
+    ("loss", "link", "word"),
+    [
+        ("poisson", "log", "rate"),
+        ("negative_binomial", "log", "rate"),
+        ("gamma", "log", "mean"),
+        ("binomial", "logit", "odds"),
+        ("binomial", "log", "risk"),
+        ("binomial", "probit", None),
+        ("poisson", "sqrt", None),
+    ],
+)
+def test_coefficients_under_a_log_or_logit_are_ratios_too(loss: Any, link: Any, word: str | None) -> None:
+    rows = pd.read_csv(Path(__file__).parents[1] / "data" / "glm" / "rows.csv")
+    y = {"gamma": rows.amount, "binomial": rows[["yes", "no"]]}.get(loss, rows["count"])
+    table = GeneralizedLinear(loss, link=link).fit(rows[["x1", "x2"]], y).summary()
+    for row in table.to_dict()["coefficients"]:
+        ratios = {name: value for name, value in row.items() if name.startswith(f"{word}_")}
+        ends = {f"{word}_ratio": "estimate", f"{word}_lower": "lower", f"{word}_upper": "upper"} if word else {}
+        assert ratios == {name: pytest.approx(np.exp(row[of])) for name, of in ends.items()}
+    assert (f"{word} ratio" in str(table)) == (word is not None)
+    assert (f"{word}_ratio" in table.to_frame()) == (word is not None)
+    assert ("ratio" in table._repr_html_()) == (word is not None)

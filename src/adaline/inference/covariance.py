@@ -170,7 +170,7 @@ def quadratic(root: Array, difference: Array, first: int = 0) -> float:
     if not s[-1] > SINGULAR_ROOT * s[0]:
         return np.nan
     if first:
-        r = np.linalg.qr((root / length[:, None]).T, mode="r")
+        r: Array = np.asarray(np.linalg.qr((root / length[:, None]).T, mode="r"))
         return float((np.linalg.solve(r.T, difference / length)[first:] ** 2).sum())
     return float((((difference / length) @ u / s) ** 2).sum())
 

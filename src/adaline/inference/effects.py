@@ -18,11 +18,11 @@ T. Leeper, margins: An R port of Stata's margins command (2021); G. W. Oehlert, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import combinations
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.fitted import AnyModel, check_is_fitted
 from adaline.inference.classical import judged
 from adaline.inference.sandwich import JudgedLikelihoods
-from adaline.inference.summary import FrameBackend, cell, escaped, frame_of, html_row, html_table, text_table
+from adaline.inference.summary import LOWER, UPPER, IntervalTable
 from adaline.input.basis import given_columns, rows_through_basis
 from adaline.input.coded import CodedRows, coded, offset_of
 from adaline.input.open import read_offset, read_rows, refuse_nonfinite
@@ -42,7 +42,7 @@ from adaline.parameters import FLAG, LEVEL, one_of
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources import Source, is_table
 from adaline.sources.array import read_weights
-from adaline.wording import counted, visible
+from adaline.wording import counted
 
 EffectsAt = Literal["average", "mean"]
 # step of fourth-order differences, in standard deviations; doubling it makes their error 16 times as large
@@ -71,6 +71,9 @@ class MeanModel:
     freedom : degrees of freedom of t, infinity for the normal distribution.
     log_odds : whether the outputs are log odds.
     notes : lines to put below the table.
+    link : the name of the link of each mean with its own output; "" where a mean is of several outputs.
+    border : the outputs that the link takes.
+    ratio : what the exponential of a difference of outputs is a ratio of: "odds", "rate", "risk", "mean", or nothing.
     """
 
     theta: Array
@@ -80,6 +83,9 @@ class MeanModel:
     freedom: float = np.inf
     log_odds: bool = False
     notes: tuple[str, ...] = ()
+    link: str = ""
+    border: tuple[float, float] = (-np.inf, np.inf)
+    ratio: str = ""
 
 
 def logistic_means(z: Array, along: Array) -> tuple[Array, Array, Array]:
@@ -123,8 +129,8 @@ def linear_means(
     def mean(z: Array, along: Array) -> tuple[Array, Array, Array]:
         return z, np.broadcast_to(np.eye(k), (len(z), k, k)), np.zeros((len(z), k, k))
 
-    notes = (EXACT_EFFECTS,) if exact else ()
-    return MeanModel(theta, _joined(theta, roots), _names(k), mean, freedom, notes=(*described, *notes))
+    notes = (*described, *([EXACT_EFFECTS] if exact else []))
+    return MeanModel(theta, _joined(theta, roots), _names(k), mean, freedom, notes=notes, link="identity")
 
 
 def likelihood_means(
@@ -180,7 +186,7 @@ class _Change(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Effects:
+class Effects(IntervalTable):
     """What `effects` returns; prints as text, shows as HTML in a notebook.
 
     Parameters
@@ -193,40 +199,23 @@ class Effects:
     notes : lines below the table.
     """
 
-    title: str
-    rows: list[dict[str, Any]]
-    level: float
-    notes: tuple[str, ...] = ()
+    COLUMNS: ClassVar[dict[str, str]] = {
+        "name": "",
+        "contrast": "contrast",
+        "target": "target",
+        "estimate": "effect",
+        "std_error": "std error",
+        "p_value": "p",
+        "lower": LOWER,
+        "upper": UPPER,
+        "odds_ratio": "odds ratio",
+        "odds_lower": LOWER,
+        "odds_upper": UPPER,
+    }
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values."""
         return {"title": self.title, "level": self.level, "effects": [dict(row) for row in self.rows]}
-
-    def to_frame(self, backend: FrameBackend | None = None) -> Any:
-        """Return a frame with one row an effect: of pandas where it is installed, else of polars or Arrow."""
-        return frame_of(self.rows, backend)
-
-    def _table(self) -> tuple[list[str], list[list[str]]]:
-        tail = 100 * (1 - self.level) / 2
-        ends = [f"{tail:g}%", f"{100 - tail:g}%"]
-        shown = {"estimate": "effect", "std_error": "std error", "p_value": "p", "lower": ends[0], "upper": ends[1]}
-        if "odds_ratio" in self.rows[0]:
-            shown |= {"odds_ratio": "odds ratio", "odds_lower": ends[0], "odds_upper": ends[1]}
-        words = [name for name in ("name", "contrast", "target") if name in self.rows[0]]
-        body = [[*(str(row[name]) for name in words), *(cell(row, name) for name in shown)] for row in self.rows]
-        return ["", *words[1:], *shown.values()], body
-
-    def __str__(self) -> str:
-        headings, body = self._table()
-        lines = text_table(headings, body, left=2 + ("target" in self.rows[0]))
-        return visible("\n".join([self.title, "", *lines, *([""] if self.notes else []), *self.notes]))
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        headings, body = self._table()
-        notes = "".join(f"<p>{escaped(note)}</p>" for note in self.notes)
-        return html_table(self.title, headings, "".join(html_row(row) for row in body)) + notes
 
 
 def effects(
@@ -305,7 +294,7 @@ def effects_with(
     one_of(EffectsAt).check("at", at)
     LEVEL.check("level", level)
     FLAG.check("pairwise", pairwise)
-    rows = _Designs(model, X)
+    rows = Designs(model, X)
     by = None
     if sample_weight is None:
         sample_weight, by = rows.weights(X)
@@ -326,7 +315,7 @@ def effects_with(
         raise InvalidData(f"effects: {'; '.join(steps) or 'the model has no columns'}")
     where = f"averages over {counted(rows.count)}" if at == "average" else f"at the mean of {counted(rows.count)}"
     where += f", weighted by {by}" if by else ""
-    return Effects(f"Effects of {type(model).__name__}, {where}", found, level, (*known.notes, *steps))
+    return Effects(f"Effects of {type(model).__name__}, {where}", found, level, notes=(*known.notes, *steps))
 
 
 def _effect(
@@ -400,8 +389,11 @@ def _known(found: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
     )
 
 
-class _Designs:
-    """Rows as given, their design, and how it changes with each column."""
+class Designs:
+    """Rows as given, their design (n, D), and how it changes with each column.
+
+    `frame` are the raw columns where the model codes some, else `raw` (n, D) are the numbers; `names` are their names.
+    """
 
     def __init__(self, model: AnyModel, X: RowsLike) -> None:
         self.model = model
@@ -422,6 +414,20 @@ class _Designs:
         self.design = self._coded(frame) if frame is not None else self._expanded(self.raw)
         self.count = len(self.design)
         self.by_steps: list[str] = []  # columns found to have no slope
+
+    def at(self, values: Mapping[str, Any]) -> Array:
+        """Return the design (n, D) of the rows with one value each in some columns."""
+        if self.frame is not None:
+            frame = self.frame
+            for name, value in values.items():
+                column = nw.new_series(name, [value] * len(frame), backend=frame.implementation)
+                frame = frame.with_columns(column)
+            return self._coded(frame)
+        assert self.raw is not None
+        x = self.raw.copy()
+        for name, value in values.items():
+            x[:, self.names.index(name)] = value
+        return self._expanded(x)
 
     def weights(self, X: RowsLike) -> tuple[Any, str | None]:
         """Return the weights that the rows bring with them, (n,), and the name of their column; None without."""

@@ -43,6 +43,25 @@ AS_POISSON = (
 )
 
 
+COUNTS = ("poisson", "negative_binomial")
+
+
+def ratio_of(family: str, link: str) -> str:
+    """Return what the exponential of a coefficient is a ratio of: "odds", "rate", "risk" or "mean"; "" of other links.
+
+    Examples
+    --------
+    >>> from adaline.inference.family import ratio_of
+    >>> ratio_of("binomial", "logit"), ratio_of("poisson", "log"), ratio_of("gamma", "log"), ratio_of("poisson", "sqrt")
+    ('odds', 'rate', 'mean', '')
+    """
+    if link == "logit":
+        return "odds"
+    if link != "log":
+        return ""
+    return "rate" if family in COUNTS else "risk" if family == "binomial" else "mean"
+
+
 @dataclass(frozen=True)
 class FamilyInference(CoefficientStatistics):
     """Statistics of one target: of its coefficients, and of the fit; NaN where a number does not exist.
@@ -75,9 +94,32 @@ class FamilyInference(CoefficientStatistics):
 
 @dataclass(frozen=True, repr=False)
 class FamilySummary(TargetsTable):
-    """Coefficients with their statistics, deviance and dispersion of the fit, and its certificate."""
+    """Coefficients with their statistics, deviance and dispersion of the fit, and its certificate.
+
+    Rows of `to_dict()["coefficients"]` also have the exponential of a coefficient with its interval where that is a
+    ratio: `rate_ratio`, `rate_lower` and `rate_upper` of counts, `mean_ratio` and so on of other families under the log
+    link, `risk_ratio` of a binomial one; `odds_ratio` under the logit.
+    """
 
     parts: list[FamilyInference]
+
+    def _ratios(self) -> dict[str, str]:
+        """Return the columns of ratios, each with the column that it is the exponential of; none where it is none."""
+        word = ratio_of(self.parts[0].family, self.parts[0].link)
+        ends = {"ratio": "estimate", "lower": "lower", "upper": "upper"}
+        return {f"{word}_{name}": of for name, of in ends.items()} if word else {}
+
+    def groups(self) -> list[dict[str, str]]:
+        """Return columns and their headings, the ratios in a group of their own."""
+        ratios = list(self._ratios())
+        headings = (ratios[0].replace("_", " "), *self._ends()) if ratios else ()
+        return [*super().groups(), *([dict(zip(ratios, headings, strict=True))] if ratios else [])]
+
+    @np.errstate(over="ignore")
+    def _rows(self, part: FamilyInference) -> list[dict[str, Any]]:
+        return [
+            row | {name: float(np.exp(row[of])) for name, of in self._ratios().items()} for row in super()._rows(part)
+        ]
 
     def _quality(self, part: FamilyInference) -> dict[str, Any]:
         found = super()._quality(part)
@@ -264,7 +306,7 @@ def family_test(
             raise InvalidData(NO_EXACT_TESTS)
         kept = fit.without_dependent()
         assert kept.root is not None
-        squares = wald_squares(fit, tested, kept.solution.theta, kept.root)
+        squares = wald_squares(fit, tested, [kept.solution.theta[0]], [kept.root[0]])
         statistics.append(squares / q)
         chances.append(wald_chance(squares, q, freedom))
     f, p = (float(part[0]) if flat else np.array(part) for part in (statistics, chances))

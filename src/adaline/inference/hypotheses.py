@@ -138,8 +138,8 @@ def read_hypotheses(hypothesis: HypothesisLike, value: Any, names: Sequence[str]
         row = int(np.flatnonzero(~matrix.any(axis=1))[0])
         raise InvalidParameter(f"hypothesis {row + 1} says nothing about a coefficient: its row is zero")
     known = ("intercept", *names)
-    texts = tuple(_write(row, v, known) for row, v in zip(matrix, values, strict=True))
-    return Hypotheses(matrix, values, texts, np.empty((0, 1 + len(names))))
+    written = tuple(_write(row, v, known) for row, v in zip(matrix, values, strict=True))
+    return Hypotheses(matrix, values, written, np.empty((0, 1 + len(names))))
 
 
 def wald(fit: Fit, covariance: Covariance, tested: Hypotheses) -> tuple[float, float]:

@@ -239,6 +239,21 @@ class RowsTable:
         return html_table(self.title, list(self._headings().values()), body) + notes
 
 
+LOWER, UPPER = "{lower}", "{upper}"  # headings that say which ends of an interval a column has
+
+
+@dataclass(frozen=True, repr=False)
+class IntervalTable(RowsTable):
+    """A table of rows with intervals; `level` is their coverage."""
+
+    level: float
+
+    def _headings(self) -> dict[str, str]:
+        tail = 100 * (1 - self.level) / 2
+        ends = {LOWER: f"{tail:g}%", UPPER: f"{100 - tail:g}%"}
+        return {name: ends.get(text, text) for name, text in super()._headings().items()}
+
+
 class ModelTable:
     """A table with one row a model; a dataclass whose fields have one entry a model.
 

@@ -70,7 +70,7 @@ class JudgedModel(Protocol):
         """Which standard errors."""
 
     @property
-    def judged(self) -> Any:
+    def judged(self) -> object:
         """The fits with these errors."""
 
 
@@ -200,7 +200,7 @@ def anova(
     check_type(type)
     check_testable(model, "anova")
     if X is None or not isinstance(model._fits[0], LikelihoodFit):
-        return tests_of_terms(view_of(model), type)
+        return terms_tested(view_of(model), type)
     return likelihood_tests(Refits(model, X, y, sample_weight, offset, exposure), type)
 
 
@@ -234,7 +234,7 @@ def drop1(
     >>> data = datasets.load("penguins", target="body_mass_g")
     >>> for row in drop1(LinearRegression().fit(data.X, data.y)).rows:
     ...     print(f"{row['term']:8} {row['aic']:.1f}")
-    (none)   4927.5
+    (none)   4927.6
     x0       4925.9
     x1       4927.2
     x2       5196.5
@@ -332,7 +332,7 @@ def view_of(model: AnyModel) -> JudgedModel:
     return found
 
 
-def tests_of_terms(view: JudgedModel, kind: TestType) -> TermTests:
+def terms_tested(view: JudgedModel, kind: TestType) -> TermTests:
     """Return the tests of all terms of a model with the errors of a view."""
     model = view.model
     rows = [_row(view, term, tested) for term, tested in hypotheses_of(model, kind)]

@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # what answers the questions is imported when one is asked
     from adaline.inference.classical import Interval
     from adaline.inference.covariance import ErrorOptions
     from adaline.inference.effects import Effects, EffectsAt, MeanModel
+    from adaline.inference.means import Means
     from adaline.inference.term_tests import TermTests, TestType
 
 TableT = TypeVar("TableT")
@@ -115,6 +116,25 @@ class InferenceView(Generic[TableT, TestT, JudgedT]):
         found: TestT = self.model._test(self, named, value, **self._taken("test", given))
         return found
 
+    def means(
+        self,
+        data: RowsLike = None,
+        by: str | Sequence[str] | None = None,
+        sample_weight: WeightsLike = None,
+        **options: Any,
+    ) -> Means:
+        """Return what `adaline.means` of the model returns, with these errors; `options` are its other arguments.
+
+        Without data the rows are those that were given again, with their weights.
+        """
+        from adaline.inference.means import MeansAsked, means_with
+
+        if data is None:
+            data = self.rows.X
+            sample_weight = self.rows.sample_weight if sample_weight is None else sample_weight
+        known, asked = self.model._mean_model(self.judged), MeansAsked(by, **options)
+        return means_with(known, self.model, data, sample_weight, asked)
+
     def anova(self, type: TestType = 2) -> TermTests:
         """Return the tests of the terms of the model, as `adaline.anova` does, by Wald's statistic with these errors.
 
@@ -127,11 +147,11 @@ class InferenceView(Generic[TableT, TestT, JudgedT]):
         >>> row["term"], row["df"], round(row["F"], 2)
         ('x2', 1, 451.11)
         """
-        from adaline.inference.term_tests import check_testable, check_type, tests_of_terms
+        from adaline.inference.term_tests import check_testable, check_type, terms_tested
 
         check_type(type)
         check_testable(self.model, "anova")
-        return tests_of_terms(self, type)
+        return terms_tested(self, type)
 
     def effects(
         self,

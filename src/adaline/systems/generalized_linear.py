@@ -43,7 +43,7 @@ from adaline.inference import view
 from adaline.inference.classical import Interval, quantile, refuse_prediction
 from adaline.inference.covariance import ErrorOptions
 from adaline.inference.effects import MeanModel, likelihood_means, linked_means
-from adaline.inference.family import FamilySummary, family_test, summarise_families
+from adaline.inference.family import FamilySummary, family_test, ratio_of, summarise_families
 from adaline.inference.family_intervals import OutputErrors, family_interval, output_errors
 from adaline.inference.hypotheses import HypothesisTest
 from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
@@ -804,8 +804,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         fits, linked = self._likelihoods(), self._loss().linked
         assert linked is not None
         refuse_absorbed(self, "effects on the mean")
-        odds = name_of(linked.link) == "logit"
-        return likelihood_means(fits, linked_means(linked), log_odds=odds, judged=judged)
+        link, border = name_of(linked.link), linked.family.range(linked.link)
+        found = likelihood_means(fits, linked_means(linked), log_odds=link == "logit", judged=judged)
+        return replace(found, link=link, border=border, ratio=ratio_of(linked.family.name, link))
 
     def _row_losses(self) -> list[Loss]:
         """Return the loss of the rows of each fit as they were fitted: with the shape that was found, and offsets."""

@@ -666,7 +666,8 @@ class LogisticRegression(NearFits, LinearClassifier):
         fit = self._one_fit("effects")
         if fit.coupled:
             return likelihood_means([fit], softmax_means, self._fitted_classes(), judged=judged)
-        return likelihood_means([fit], logistic_means, log_odds=True, judged=judged)
+        found = likelihood_means([fit], logistic_means, log_odds=True, judged=judged)
+        return replace(found, link="logit", ratio="odds")
 
     def _loss(self) -> Loss:
         return Logistic() if len(self._fitted_classes()) == 2 and not self._fits[0].coupled else Softmax()
