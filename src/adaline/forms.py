@@ -20,9 +20,11 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import Array
 
@@ -62,56 +64,39 @@ FiniteNumber = Annotated[float, Range("a finite number", math.isfinite)]
 PositiveNumber = Annotated[float, Range("a finite number above zero", lambda value: 0 < value < math.inf)]
 
 
-class Word(Form):
-    """A text that is one of some words."""
+def one_of_words(*words: str) -> Range:
+    """Return the condition that a text is one of some words."""
+    return Range(f"one of {', '.join(words)}", lambda value: value in words)
 
-    def __init__(self, *words: str) -> None:
-        self.words = words
 
-    def holds(self, value: FieldValue, sizes: Sizes) -> bool:
-        return value in self.words
-
-    def __str__(self) -> str:
-        return f"one of {', '.join(self.words)}"
+NOT_KEPT = Range("left out of model files", lambda _: True)
+"""A field that has its default, or else None, in a model that was loaded."""
 
 
 @dataclass(frozen=True, repr=False)
 class Size(Form):
-    """A whole number that is a size of arrays."""
+    """A whole number that is a size of arrays, or a sequence whose length is one."""
 
     name: str
+    count: Callable[[Any], int] = int
 
     def holds(self, value: FieldValue, sizes: Sizes) -> bool:
-        return bool(0 <= value < 2**63 and sizes.setdefault(self.name, value) == value)
+        found = self.count(value)
+        return 0 <= found < 2**63 and sizes.setdefault(self.name, found) == found
 
     def __str__(self) -> str:
-        return f"the number {self.name}"
-
-
-@dataclass(frozen=True, repr=False)
-class Length(Form):
-    """A sequence with as many items as a size says."""
-
-    name: str
-
-    def holds(self, value: FieldValue, sizes: Sizes) -> bool:
-        return sizes.setdefault(self.name, len(value)) == len(value)
-
-    def __str__(self) -> str:
-        return f"{self.name} long"
+        return f"of size {self.name}"
 
 
 class Axes(Form):
-    """An array of one of several shapes, and of one kind of numbers: `what`, with these kinds of dtypes."""
+    """An array of one of several shapes, and of one kind of items: with these letters of dtypes, and a condition."""
 
-    what: ClassVar[str]
-    kinds: ClassVar[str] = "f"
-
-    def __init__(self, *shapes: str | int) -> None:
+    def __init__(self, what: str, kinds: str, condition: Callable[[Any], Any], *shapes: str | int) -> None:
+        self.what, self.kinds, self.condition = what, kinds, condition
         self.shapes = tuple(str(shape).split() for shape in shapes)
 
     def holds(self, value: FieldValue, sizes: Sizes) -> bool:
-        if type(value) is not np.ndarray or value.dtype.kind not in self.kinds or not self.has(value):
+        if type(value) is not np.ndarray or value.dtype.kind not in self.kinds or not self.condition(value):
             return False
         for shape in self.shapes:
             tried = dict(sizes)
@@ -119,10 +104,6 @@ class Axes(Form):
                 sizes |= tried
                 return True
         return False
-
-    def has(self, value: FieldValue) -> bool:
-        """Whether the items of an array of these kinds are right."""
-        return True
 
     def __str__(self) -> str:
         return f"{self.what} ({' or '.join(', '.join(shape) for shape in self.shapes)})"
@@ -135,80 +116,18 @@ def _is_size(found: int, dim: str, sizes: Sizes) -> bool:
     return found == expected >= extra
 
 
-class Floats(Axes):
-    """Numbers of float64, which may be infinite or not a number."""
-
-    what = "float64"
-
-    def has(self, value: FieldValue) -> bool:
-        return bool(value.dtype == np.float64)
+def _are(kinds: Any, array: NDArray[Any]) -> bool:
+    return array.dtype.kind != "O" or all(isinstance(item, kinds) for item in array.flat)
 
 
-class Finite(Floats):
-    """Finite numbers of float64."""
-
-    what = "finite float64"
-
-    def has(self, value: FieldValue) -> bool:
-        return super().has(value) and bool(np.isfinite(value).all())
-
-
-class Positive(Finite):
-    """Finite numbers of float64 above zero."""
-
-    what = "positive float64"
-
-    def has(self, value: FieldValue) -> bool:
-        return super().has(value) and bool((value > 0).all())
-
-
-class RowsOf(Axes):
-    """Finite numbers of rows of data, of any float dtype."""
-
-    what = "finite numbers"
-
-    def has(self, value: FieldValue) -> bool:
-        return bool(np.isfinite(value).all())
-
-
-class Integers(Axes):
-    """Whole numbers."""
-
-    what, kinds = "whole numbers", "iu"
-
-
-class Truths(Axes):
-    """Booleans."""
-
-    what, kinds = "booleans", "b"
-
-
-class Strings(Axes):
-    """Texts, of a dtype for texts or objects."""
-
-    what, kinds = "texts", "UO"
-
-    def has(self, value: FieldValue) -> bool:
-        return value.dtype.kind != "O" or all(type(item) is str for item in value.flat)
-
-
-class LabelsOf(Axes):
-    """Labels of classes, or levels: numbers, booleans, texts or dates."""
-
-    what, kinds = "labels", "biufUOmM"
-
-    def has(self, value: FieldValue) -> bool:
-        return value.dtype.kind != "O" or all(isinstance(item, str | int | float) for item in value.flat)
-
-
-class NotKept(Form):
-    """A part of a state that model files leave out: it has its default, or else None, in a model that was loaded."""
-
-    def holds(self, value: FieldValue, sizes: Sizes) -> bool:
-        return value is None
-
-
-NOT_KEPT = NotKept()
+Floats = partial(Axes, "float64", "f", lambda a: a.dtype == np.float64)
+Finite = partial(Axes, "finite float64", "f", lambda a: a.dtype == np.float64 and np.isfinite(a).all())
+Positive = partial(Axes, "positive float64", "f", lambda a: a.dtype == np.float64 and ((a > 0) & (a < np.inf)).all())
+RowsOf = partial(Axes, "finite floats", "f", lambda a: np.isfinite(a).all())
+Integers = partial(Axes, "whole numbers", "iu", lambda _: True)
+Truths = partial(Axes, "booleans", "b", lambda _: True)
+Strings = partial(Axes, "texts", "UO", partial(_are, str))
+LabelsOf = partial(Axes, "labels", "biufUOmM", partial(_are, str | int | float))
 
 Slopes = Annotated[Array, Finite("D", "K D")]
 Intercepts = FiniteNumber | Annotated[Array, Floats("K")]

@@ -149,6 +149,7 @@ MISFITS: list[tuple[str, dict[str, Any], str]] = [
     ("OrdinalRegression()", {"coef": lambda a: np.repeat(a, 2, axis=0)}, "rows of slopes"),
     ("OrdinalRegression()", {"fits": lambda fits: fits * 2}, "one fit"),
     ("OneVsRest()", {"estimators": lambda all: all[:2]}, "machines"),
+    ("OneVsRest()", {"estimators/0/system/state/columns/InputColumns/count": None}, "count of InputColumns"),
     ("WienerFilter()", {TAPS: {"tuple": [1, 1, 2]}}, "signals"),
     ("WienerFilter()", {TAPS: {"tuple": [1, 1, 2, 0]}}, "taps of one or more"),
     ("WienerFilter()", {TAPS: {"tuple": [1, 1, 1, 2]}}, "taps"),

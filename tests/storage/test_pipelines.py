@@ -353,7 +353,7 @@ MISFITS: list[tuple[str, dict[str, Any], str]] = [
         {f"{step(0, 'state')}/feature_names_in_/array/values": ["a", "c", 3]},
         "names of columns are not texts",
     ),
-    ("scalers", {"steps.0.1.state.scale_": np.ones(4)}, "scale_ of MinMaxScaler is not as fit leaves it"),
+    ("scalers", {"steps.0.1.state.scale_": np.ones(4)}, "scale_ of MinMaxScaler is not floats"),
     ("scalers", {f"{step(1, 'state')}/n_samples_seen_": True}, "n_samples_seen_ of MaxAbsScaler"),
     ("scalers", {f"{step(2)}/with_centering": False}, "center_ of RobustScaler goes with with_centering"),
     ("scalers", {f"{step(2)}/with_scaling": False}, "scale_ of RobustScaler goes with with_scaling"),

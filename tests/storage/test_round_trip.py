@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import adaline
@@ -21,9 +22,10 @@ from adaline.coding.numerals import Notation
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType
 from adaline.state import change_state
 from adaline.storage import load, read_header, save
+from adaline.storage.checks import Misfit, require
 from adaline.storage.container import SCHEMA
 from adaline.storage.fields import CLASSES
-from adaline.storage.steps import _levels
+from adaline.storage.steps import LEARNED
 from adaline.storage.tree import _is_plain, decode, encode, laid_out, layout
 from adaline.sums import Moments
 from adaline.systems import (
@@ -304,7 +306,9 @@ def test_what_json_holds_as_it_is() -> None:
 
 
 def test_levels_of_every_column_are_different_and_rise() -> None:
+    form = LEARNED[OneHotEncoder]["categories_"]
     good, wrong = np.array([1.0, 2.0]), np.array([2.0, 1.0])
-    assert _levels([good, np.array(["b", "a"])], 2)
+    require([good, np.array(["b", "a"])], form, {"F": 2}, "levels")
     for levels, columns in (([good, wrong], 2), ([wrong, good], 2), ([good], 2), ((good,), 1), ([[1.0, 2.0]], 1)):
-        assert not _levels(levels, columns)
+        with pytest.raises(Misfit, match="levels is not"):
+            require(levels, form, {"F": columns}, "levels")

@@ -26,7 +26,7 @@ from adaline.coding.rows import AVERAGED, Entries, as_csr, product_of
 from adaline.coding.terms import Term, TermFactor
 from adaline.coding.texts import ABSENT, UNKNOWN, Codes32, Texts, joined_hashes, seed_of, signed_buckets
 from adaline.errors import InvalidData, MissingValues
-from adaline.forms import FiniteNumber, Word
+from adaline.forms import FiniteNumber, one_of_words
 from adaline.lazy import nw
 from adaline.locks import cached_property
 from adaline.parameters import one_of
@@ -75,8 +75,8 @@ class Coding:
     terms: tuple[Term, ...]
     target: str | None = None
     weight: str | None = None
-    missing: Annotated[str, Word("error", "drop", "mean", "indicator")] = "error"
-    unseen: Annotated[str, Word("error", "other")] = "error"
+    missing: Annotated[str, one_of_words("error", "drop", "mean", "indicator")] = "error"
+    unseen: Annotated[str, one_of_words("error", "other")] = "error"
     intercept: bool = True
     offset: str | None = None
     learned: tuple[Learned, ...] = ()

@@ -33,7 +33,7 @@ from adaline.coding.texts import (
     written,
 )
 from adaline.errors import InvalidParameter
-from adaline.forms import Count, FiniteNumber, Word
+from adaline.forms import Count, FiniteNumber, one_of_words
 from adaline.lazy import nw
 from adaline.locks import cached_property
 from adaline.parameters import one_of
@@ -64,7 +64,7 @@ class Column:
     """
 
     name: str
-    kind: Annotated[str, Word("number", "boolean", "date", "category", "hashed", "words")]
+    kind: Annotated[str, one_of_words("number", "boolean", "date", "category", "hashed", "words")]
     levels: tuple[Level, ...] = ()
     share: tuple[FiniteNumber, ...] = ()
     mean: float = math.nan
@@ -234,7 +234,7 @@ class WordColumn(Column):
     rows : the number of texts that the vocabulary is of.
     """
 
-    weighting: Annotated[str, Word("counts", "binary", "tfidf")] = "counts"
+    weighting: Annotated[str, one_of_words("counts", "binary", "tfidf")] = "counts"
     ngrams: Count = 1
     width: Count = 0
     rows: Count = 0

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, host
 from adaline.block import Block
 from adaline.errors import AdalineError
-from adaline.forms import Finite, Word
+from adaline.forms import Finite, one_of_words
 from adaline.locks import cached_property
 from adaline.penalties import RidgePenalty
 from adaline.results import Status
@@ -55,7 +55,7 @@ SHORT_PROOF_WORK = 5e8
 class Separation:
     """That a plane separates the classes: "complete", "quasi" or "suspected", and its direction in raw units."""
 
-    kind: Annotated[str, Word("complete", "quasi", "suspected")]
+    kind: Annotated[str, one_of_words("complete", "quasi", "suspected")]
     direction: Annotated[Array, Finite(". 1+D")]
 
     @property

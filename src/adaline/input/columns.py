@@ -19,7 +19,7 @@ from adaline.coding.names import NAMED, MadeNames, NumberedNames
 from adaline.errors import InvalidData
 from adaline.estimator import BaseEstimator
 from adaline.fitted import AnySystem
-from adaline.forms import Count, Length, Size
+from adaline.forms import Count, Size
 from adaline.sources import Source
 from adaline.sources.expanded import expanded
 from adaline.state import (
@@ -52,7 +52,7 @@ class InputColumns(NamedTuple):
     """
 
     count: Annotated[int, Size("F")]  # type: ignore[assignment]  # not the method of tuples
-    names: Annotated[tuple[str, ...], Length("F")] | None = None
+    names: Annotated[tuple[str, ...], Size("F", len)] | None = None
     coding: Coding | None = None
     basis: Basis | None = None
     hashed: bool = False

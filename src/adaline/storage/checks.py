@@ -29,7 +29,7 @@ from adaline.coding.learned import LearnedFunction
 from adaline.construction import check_values, checks_of
 from adaline.errors import AdalineError
 from adaline.fitted import AnyModel
-from adaline.forms import Sizes
+from adaline.forms import FieldValue, Sizes
 from adaline.input.columns import System, columns_on
 from adaline.scans import AdaptiveRule, CoordinateRule, Scan
 from adaline.scans.tally import MISTAKES, SIZE, STATUS, STEPS, UPDATES, WEIGHT, State
@@ -38,7 +38,7 @@ from adaline.solvers.least_squares.factor import CholeskyFactor, ColumnScaling, 
 from adaline.solvers.least_squares.fit import Fit
 from adaline.state import HELD, as_fitted, change_state
 from adaline.storage.fields import CLASSES, KNOWN, OUTPUT, fields_of, names_beside, state_class
-from adaline.sums import ClassMoments, Moments
+from adaline.sums import ClassMoments, Components, Moments
 from adaline.systems import SYSTEMS
 from adaline.systems.families.adaptation import VARIANTS, Adaptation
 from adaline.systems.families.closed_form import ClosedFormClassifier
@@ -57,6 +57,7 @@ from adaline.systems.wiener_filter import Recording
 
 LARGEST_EXPONENT = 2200  # of a column's scale, a power of two: float64 has 2^-1074 to 2^1024
 LONGEST_REACH = 10**7  # samples that a filter may look back or ahead
+SHARE_ROUNDING = 1e-6  # of logarithms of shares
 MOST_WORK = 10**7  # powers and frequencies that a basis may compute for a row
 
 SOLVED: dict[str, str] = {
@@ -102,7 +103,7 @@ def check_fitted(model: AnyModel, sizes: Sizes) -> None:
     if more := beside.keys() - forms.keys():
         raise Misfit(f"{cls.__name__} has no {min(more)}")
     for name, value in beside.items():
-        _require(value, forms[name], sizes, f"{name} of {cls.__name__}")
+        require(value, forms[name], sizes, f"{name} of {cls.__name__}")
     state, wanted = model._state, state_class(cls)
     if (state is None) != (wanted is None) or (isinstance(model, Basis) and "n_features_in_" not in beside):
         raise Misfit(f"{cls.__name__} is not fitted")
@@ -111,7 +112,8 @@ def check_fitted(model: AnyModel, sizes: Sizes) -> None:
     if state is not None:
         _check_fields(state, sizes, cls.__name__, but="columns")
     if isinstance(model, System):
-        checks = checks_of(cls)
+        kind: Any = cls
+        checks = checks_of(kind)
         for name, value in own_attributes(model._fitted_with).items():
             checks[name].check(name, value)
         model = as_fitted(model)
@@ -147,11 +149,11 @@ def _check_arguments(model: AnyModel) -> list[str]:
 
 def _check_inner(model: AnyModel) -> None:
     """Refuse a system or a basis inside another that is neither as its constructor nor as fit leaves it."""
-    if hasattr(model, "n_features_in_"):
-        return check_fitted(model, {})
-    names = _check_arguments(model)
-    more = own_attributes(model).keys() - {*names, HELD, OUTPUT}
-    return _hold(not more, f"{type(model).__name__} lacks n_features_in_")
+    more = own_attributes(model).keys() - {*inspect.signature(type(model)).parameters, OUTPUT}
+    if more:
+        check_fitted(model, {})
+    else:
+        _check_arguments(model)
 
 
 def _check_fields(made: Any, sizes: Sizes, owner: str, but: str = "") -> None:
@@ -159,7 +161,7 @@ def _check_fields(made: Any, sizes: Sizes, owner: str, but: str = "") -> None:
     for name, field in fields_of(type(made)).items():
         value = getattr(made, name)
         if field.kept and value is not field.default and name != but:
-            _require(value, field.hint, sizes, f"{name} of {owner}")
+            require(value, field.hint, sizes, f"{name} of {owner}")
 
 
 def check_object(made: Any, sizes: Sizes) -> None:
@@ -184,9 +186,10 @@ def basis_size(basis: Any) -> int:
     return basis_size(basis.outer_) if isinstance(basis, After) else len(basis.centres_)
 
 
-def _require(value: Any, hint: Any, sizes: Sizes, where: str) -> None:
+def require(value: FieldValue, hint: FieldValue, sizes: Sizes, where: str) -> None:
+    """Refuse a value that is not of an annotation, and say where it is."""
     if not _fits(value, hint, sizes):
-        raise Misfit(f"{where} is not {form_in_words(hint)}")
+        raise Misfit(f"{where} is not {_in_words(hint)}")
 
 
 def _fits(value: Any, hint: Any, sizes: Sizes) -> bool:
@@ -230,7 +233,7 @@ def _is_one(value: Any, kind: Any, sizes: Sizes) -> bool:
     """Whether a value is of a class; objects, systems and bases are checked."""
     if kind is Any:
         return True
-    if kind in (str, float) or issubclass(kind, Enum):  # texts and floats may be those of NumPy
+    if kind in (str, float) or issubclass(kind, Enum | np.generic):  # texts and floats may be those of NumPy
         return isinstance(value, kind)
     if kind is int:
         return type(value) is int and abs(value) < 2**63
@@ -247,7 +250,7 @@ def _is_one(value: Any, kind: Any, sizes: Sizes) -> bool:
     return True
 
 
-def form_in_words(hint: Any) -> str:
+def _in_words(hint: Any) -> str:
     """Return an annotation in words."""
     inner = get_args(hint)
     match get_origin(hint):
@@ -256,14 +259,14 @@ def form_in_words(hint: Any) -> str:
         case origin if origin is Annotated:
             return " and ".join(map(str, inner[1:]))
         case origin if origin is Union or origin is UnionType:
-            return " or ".join(map(form_in_words, inner))
+            return " or ".join(map(_in_words, inner))
         case origin if origin is Literal:
             return " or ".join(map(repr, inner))
         case origin if origin is np.ndarray:
             return "an array"
         case origin if origin is dict:
-            return f"a dict of {form_in_words(inner[0])} to {form_in_words(inner[1])}"
-    return f"a {get_origin(hint).__name__} of {form_in_words(inner[0])}" if inner else str(hint)
+            return f"a dict of {_in_words(inner[0])} to {_in_words(inner[1])}"
+    return f"a {get_origin(hint).__name__} of {_in_words(inner[0])}" if inner else str(hint)
 
 
 def _same(found: Any, expected: Any, what: str) -> None:
@@ -308,6 +311,7 @@ def _factor(made: Factor, sizes: Sizes) -> None:
 
 
 def _fit(made: Fit, sizes: Sizes) -> None:
+    _hold(not (made.squares < 0).any(), "squares of zero or more")
     if made.factor is not None:
         _same(len(made.factor.scaling.exponent), len(made.factor.length) + len(made.squares), "scaled columns of a fit")
 
@@ -436,6 +440,11 @@ def _effect(made: Effect, sizes: Sizes) -> None:
     _hold(len(levels) < 2 or bool((levels[:-1] < levels[1:]).all()), "levels that are sorted, each once")
     _hold(bool((made.values < np.inf).all()) and made.missing != np.inf, "effects that are finite, or minus infinity")
     _hold(len(made.directions) in (0, 1 + len(levels)), "directions of the levels")
+
+
+def _components(made: Components, sizes: Sizes) -> None:
+    _hold((made.log_weights <= SHARE_ROUNDING).all(), "shares of components")
+    _hold(np.isfinite(made.log_weights).any(), "a component that has a share")
 
 
 def _column(made: Column, sizes: Sizes) -> None:
@@ -577,7 +586,7 @@ def _after(model: After, sizes: Sizes) -> None:
 
 RELATIONS: dict[type[Any], Callable[[Any, Sizes], None]] = {
     **{Moments: _moments, ClassMoments: _class_moments, ColumnScaling: _scaling, Dependence: _dependence},
-    **{Fit: _fit, Factor: _factor, SpectralFactor: _spectral, CholeskyFactor: _cholesky},
+    **{Components: _components, Fit: _fit, Factor: _factor, SpectralFactor: _spectral, CholeskyFactor: _cholesky},
     **{Scan: _scan, Adaptation: _adaptation, Recording: _recording, Coding: _coding, Column: _column, Effect: _effect},
     **{
         OnlineSystem: _online,

@@ -39,8 +39,8 @@ class Schema6(FileLayout):
         if cls is AdaptiveFilter and learned:
             assigned = {name: attributes.pop(name) for name in ASSIGNED if name in attributes}
             attributes["adaptation"] = attributes.pop("_state")
-        columns = _columns(attributes) if issubclass(cls, System) and learned else {}
         beside = {name: attributes.pop(name) for name in names_beside(cls) if name in attributes}
+        columns = _columns(attributes) if issubclass(cls, System) and attributes else {}
         kind = state_class(cls)
         left_out = () if kind is None else [name for name, field in fields_of(kind).items() if not field.kept]
         fields = {name.strip("_"): value for name, value in attributes.items() if name.strip("_") not in left_out}
@@ -58,5 +58,7 @@ class Schema6(FileLayout):
 def _columns(attributes: dict[str, Any]) -> dict[str, InputColumns]:
     """Take the attributes that show the record of columns out of others, and return the record."""
     count, names, coding, basis, hashed, first = (attributes.pop(name, None) for name in COLUMNS)
+    if count is None:
+        raise ValueError("n_features_in_ is missing")
     kept = None if names is None else tuple(map(str, names))
     return {"columns": InputColumns(count, kept, coding, basis, bool(hashed), first)}

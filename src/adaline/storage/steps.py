@@ -14,7 +14,7 @@ import string
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import sklearn
@@ -40,9 +40,10 @@ from adaline.basis import Basis, Custom
 from adaline.construction import check_parameters
 from adaline.errors import InvalidType
 from adaline.fitted import AnyModel
+from adaline.forms import Axes, FieldValue, Range, Size
 from adaline.input.columns import System, columns_on
-from adaline.state import change_state
-from adaline.storage.checks import Misfit, check_fitted, check_model
+from adaline.state import HELD, change_state
+from adaline.storage.checks import Misfit, check_fitted, check_model, require
 from adaline.storage.fields import KNOWN, OUTPUT
 from adaline.storage.pipelines import real_steps
 from adaline.systems import CUSTOM
@@ -58,31 +59,10 @@ VERSION = "_sklearn_version"
 DEPRECATED = "deprecated"  # the value of arguments that later versions do not have
 
 Anything = NDArray[Any]
-Test = Callable[[Any, int], bool]
-
-
-def _column(value: Any, columns: int) -> bool:
-    """Whether a value is an array of a float for each column."""
-    return type(value) is np.ndarray and value.dtype.kind == "f" and value.shape == (columns,)
-
-
-def _column_or_none(value: Any, columns: int) -> bool:
-    return value is None or _column(value, columns)
-
-
-def _seen(value: Any, columns: int) -> bool:
-    """Whether a value is a number of rows, or one for each column."""
-    if type(value) is np.ndarray:
-        return value.dtype.kind in "iuf" and value.shape == (columns,)
-    return isinstance(value, int | np.integer | np.floating) and type(value) is not bool
-
-
-def _levels(value: Any, columns: int) -> bool:
-    """Whether a value is a list of the categories of each column, all different, those that are numbers rising."""
-    return type(value) is list and len(value) == columns and all(map(_are_levels, value))
 
 
 def _are_levels(levels: Any) -> bool:
+    """Whether a value is an array of categories, all different, those that are numbers rising."""
     if type(levels) is not np.ndarray or levels.ndim != 1 or levels.dtype.kind not in "biufUO" or not len(levels):
         return False
     present = [level for level in levels.tolist() if not is_missing(level)]
@@ -91,57 +71,56 @@ def _are_levels(levels: Any) -> bool:
     return len(set(present)) == len(present) and (levels.dtype.kind in "UO" or present == sorted(present))
 
 
-def _dropped(value: Any, columns: int) -> bool:
-    whole = type(value) is np.ndarray and value.dtype == object and value.shape == (columns,)
-    return value is None or (whole and all(one is None or type(one) in (int, np.int64) for one in value))
+def _are_indices(values: Any) -> bool:
+    return all(one is None or type(one) in (int, np.int64) for one in values.tolist())
 
 
-def _fill(value: Any, columns: int) -> bool:
-    """Whether a value is what an imputer puts into each column."""
-    if type(value) is np.ndarray and value.dtype == object and value.shape == (columns,):
-        return all(one is None or isinstance(one, SCALARS) for one in value)
-    return _column(value, columns)
+def _are_values(values: Any) -> bool:
+    return all(one is None or isinstance(one, SCALARS) for one in values.flat)
 
 
-def _dtype(value: Any, _: int) -> bool:
-    return isinstance(value, np.dtype) and value.kind in "iufO"
+def _rise_from_zero(values: Any) -> bool:
+    return bool(np.array_equal(values, np.unique(values)) and (not len(values) or values[0] >= 0))
 
 
-LEARNED: dict[type[Any], dict[str, Test]] = {
-    StandardScaler: {"n_samples_seen_": _seen, **dict.fromkeys(("mean_", "var_", "scale_"), _column_or_none)},
+_COLUMN = Annotated[Anything, Axes("floats", "f", lambda _: True, "F")]
+_NUMBER = Range("a number", lambda value: isinstance(value, int | np.integer | np.floating) and type(value) is not bool)
+_ROWS = Annotated[Any, _NUMBER] | Annotated[Anything, Axes("numbers", "iuf", lambda _: True, "F")]
+_DTYPE = Range("a dtype", lambda value: isinstance(value, np.dtype) and value.kind in "iufO")
+_LEVELS = Annotated[list[Annotated[Any, Range("different categories", _are_levels)]], Size("F", len)]
+
+LEARNED: dict[type[Any], dict[str, FieldValue]] = {
+    StandardScaler: {"n_samples_seen_": _ROWS, **dict.fromkeys(("mean_", "var_", "scale_"), _COLUMN | None)},
     MinMaxScaler: {
-        "n_samples_seen_": _seen,
-        **dict.fromkeys(("scale_", "min_", "data_min_", "data_max_", "data_range_"), _column),
+        "n_samples_seen_": _ROWS,
+        **dict.fromkeys(("scale_", "min_", "data_min_", "data_max_", "data_range_"), _COLUMN),
     },
-    MaxAbsScaler: {"n_samples_seen_": _seen, "max_abs_": _column, "scale_": _column},
-    RobustScaler: dict.fromkeys(("center_", "scale_"), _column_or_none),
+    MaxAbsScaler: {"n_samples_seen_": _ROWS, "max_abs_": _COLUMN, "scale_": _COLUMN},
+    RobustScaler: dict.fromkeys(("center_", "scale_"), _COLUMN | None),
     Normalizer: {},
     Binarizer: {},
     FunctionTransformer: {},
     PolynomialFeatures: {},
-    OneHotEncoder: {"categories_": _levels, "drop_idx_": _dropped},
-    OrdinalEncoder: {"categories_": _levels},
+    OneHotEncoder: {
+        "categories_": _LEVELS,
+        "drop_idx_": Annotated[Anything, Axes("indices", "O", _are_indices, "F")] | None,
+    },
+    OrdinalEncoder: {"categories_": _LEVELS},
     SimpleImputer: {
-        "statistics_": _fill,
-        "_fit_dtype": _dtype,
-        "indicator_": lambda value, _: value is None or type(value) is MissingIndicator,
+        "statistics_": _COLUMN | Annotated[Anything, Axes("values", "O", _are_values, "F")],
+        "_fit_dtype": Annotated[Any, _DTYPE],
+        "indicator_": Annotated[Any, Range("an indicator", lambda value: type(value) is MissingIndicator)] | None,
     },
     MissingIndicator: {
-        "features_": lambda value, columns: (
-            type(value) is np.ndarray
-            and value.dtype.kind in "iu"
-            and value.ndim == 1
-            and np.array_equal(value, np.unique(value))
-            and (not len(value) or (value[0] >= 0 and value[-1] < columns))
-        ),
-        "_precomputed": lambda value, _: type(value) is bool,
+        "features_": Annotated[Anything, Axes("rising indices", "iu", _rise_from_zero, ".")],
+        "_precomputed": bool,
     },
     ColumnTransformer: {
-        "transformers_": lambda value, _: _are_parts(value),
-        "sparse_output_": lambda value, _: isinstance(value, bool | np.bool_),
+        "transformers_": Annotated[Any, Range("parts", lambda value: _are_parts(value))],
+        "sparse_output_": bool | np.bool_,
     },
 }
-"""What fit learns, by class, and of which form it is for so many columns."""
+"""What fit learns, by class, with its form; F is the number of columns."""
 
 DERIVED: dict[type[Any], tuple[str, ...]] = {
     OneHotEncoder: ("_infrequent_enabled", "_drop_idx_after_grouping", "_n_features_outs"),
@@ -270,7 +249,7 @@ def _check_columns(pipeline: Pipeline) -> None:
 def _is_fitted(step: Any) -> bool:
     if type(step) is Pipeline:
         return any(_is_fitted(one) for one in real_steps(step))
-    return hasattr(step, "n_features_in_")
+    return bool(own_attributes(step).keys() & {"n_features_in_", HELD})
 
 
 def _check(step: Any, fitted: bool = True) -> None:
@@ -297,8 +276,9 @@ def _check(step: Any, fitted: bool = True) -> None:
     right = type(columns) is int and 0 <= columns <= MOST_COLUMNS
     _hold(right, f"{kind.__name__} is not fitted to a number of columns")
     _check_names(state.get("feature_names_in_"), columns)
-    for name, test in LEARNED[kind].items():
-        _hold(name in state and test(state[name], columns), f"{name} of {kind.__name__} is not as fit leaves it")
+    for name, form in LEARNED[kind].items():
+        _hold(name in state, f"{kind.__name__} lacks {name}")
+        require(state[name], form, {"F": columns}, f"{name} of {kind.__name__}")
     DERIVE.get(kind, lambda _: None)(step)
     return None
 
@@ -472,6 +452,7 @@ def _fill_has_a_type() -> bool:
 
 
 def _indicator(step: Any) -> None:
+    _hold(not (step.features_ >= step.n_features_in_).any(), "indices of columns")
     step._n_features = step.n_features_in_
 
 
