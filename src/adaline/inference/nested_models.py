@@ -110,7 +110,7 @@ def _check_nested(before: Any, after: Any) -> None:
             f"anova: the models were not fitted to the same rows: {before._sample().n:g} and {after._sample().n:g} "
             f"observations of weight {a.weight:g} and {b.weight:g}"
         )
-    about = before.fit_intercept and after.fit_intercept
+    about = before._fitted_with.fit_intercept and after._fitted_with.fit_intercept
     totals = [_total(model, about) for model in (before, after)]
     if abs(totals[0] - totals[1]) > SAME_ROWS * max(totals):
         raise InvalidData(
@@ -267,7 +267,8 @@ def family_deviances(models: Sequence[Any]) -> FamilyDeviances | Deviances:
     fits = [model._fits[0] for model in models]
     for (before, after), (a, b) in zip(pairwise(models), pairwise(fits), strict=True):
         check_nested_columns(before, after)
-        _check_families(a, b, bool(before.fit_intercept) == bool(after.fit_intercept))
+        intercepts = {bool(model._fitted_with.fit_intercept) for model in (before, after)}
+        _check_families(a, b, len(intercepts) == 1)
     families = [fit.family for fit in fits]
     last, nothing = families[-1], [np.nan]
     freedom, deviance = (np.array([getattr(part, name) for part in families]) for name in ("freedom", "deviance"))

@@ -115,15 +115,18 @@ def coding_of(system: AnySystem) -> Coding | None:
     return Coding(tuple(columns), plain_terms(columns))
 
 
-def check_intercept(system: AnySystem, coding: Coding) -> None:
-    """Refuse a formula without a constant where the system fits one."""
-    if not coding.intercept and coding.effects:
+def take_intercept(draft: AnySystem, coding: Coding | None) -> None:
+    """Let a formula without a constant decide that a draft fits none; refuse it where the system always does."""
+    if coding is None or coding.intercept:
+        return
+    if coding.effects:
         raise InvalidParameter("absorbed effects hold a constant: take '0 +' or '- 1' out of the formula")
-    if not coding.intercept and system.get_params().get("fit_intercept", True):
+    if "fit_intercept" not in draft.get_params(deep=False):
         raise InvalidParameter(
-            "the formula has no constant, and this system fits one: use fit_intercept=False, or take '0 +' or '- 1' "
-            "out of the formula"
+            "the formula has no constant, and this system does not let one choose that: take '0 +' or '- 1' out of the "
+            "formula"
         )
+    draft.fit_intercept = False
 
 
 def scored(

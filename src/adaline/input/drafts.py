@@ -19,7 +19,8 @@ import numpy as np
 from adaline.arrays import all_finite, is_device
 from adaline.attributes import give_attributes, own_attributes
 from adaline.errors import InvalidData, InvalidType, TooLarge
-from adaline.input.columns import System
+from adaline.input.coded import take_intercept
+from adaline.input.columns import System, columns_on
 from adaline.locks import lock_of
 from adaline.results import Status, out_of_range
 from adaline.state import shown_fields
@@ -50,7 +51,7 @@ def transaction(method: Method) -> Method:
             called = f"{method.__name__}(X, y)"
             raise InvalidType(f"call {method.__name__} on a model, not on its class: LinearRegression().{called}")
         with lock_of(self):
-            draft = snapshot(self)
+            draft = snapshot(self) if method.__name__ == "fit" else goes_on(self)
             try:
                 found = quietly(draft, *args, **kwargs)
             except TooLarge:
@@ -70,6 +71,14 @@ def snapshot(model: M) -> M:
     out = object.__new__(type(model))
     give_attributes(out, own_attributes(model))
     return out
+
+
+def goes_on(model: M) -> M:
+    """Return a model as it is now, to learn more or to be merged; its formula decided whether it has a constant."""
+    out: Any = snapshot(model)
+    if out._state is not None:
+        take_intercept(out, columns_on(out).coding)
+    return cast(M, out)
 
 
 def _judge(model: Any) -> None:

@@ -42,7 +42,7 @@ from adaline.coding.frames import collected, learn_from_frame
 from adaline.errors import InvalidData, InvalidParameter, InvalidType, MissingValues, UnknownLabel, warn
 from adaline.fitted import AnySystem
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
-from adaline.input.coded import check_intercept, coded, is_coded
+from adaline.input.coded import coded, is_coded, take_intercept
 from adaline.input.columns import InputColumns, coding_on, columns_if_any, columns_on, first_index, kept_names, names_on
 from adaline.input.labels import Labels, category_order, encode_labels, read_labels
 from adaline.lazy import nw
@@ -371,7 +371,7 @@ def _open_source(
         raise InvalidData(f"{type(system).__name__} requires y: {source.target_advice}")
     if coding is not None:
         _refuse_constant_levels(coding)
-        check_intercept(system, coding)
+        take_intercept(system, coding)
     if coding is not None and coding.effects and not targets:
         raise _absorbs_nothing(system)
     if coding is not None and coding.effects and wanted_basis(system) is not None:

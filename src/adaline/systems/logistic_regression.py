@@ -344,19 +344,20 @@ class LogisticRegression(NearFits, LinearClassifier):
         class has no rows.
         """
         check_parameters(self)
-        rows = open_classes(open_labelled(clone(self), X, y, sample_weight, reset=True), self.class_weight)
+        draft = clone(self)  # for which a formula may choose the constant
+        rows = open_classes(open_labelled(draft, X, y, sample_weight, reset=True), self.class_weight)
         if rows.source.empty_on_device() is None:
             rows = replace(rows, source=in_memory(rows.source))
         counts = _counts_without(rows, fold)
         several = len(rows.counts) > 2 and self.scheme != "softmax"
         two = len(rows.counts) == 2
-        problem, constants = self._opened(rows, two)
+        problem, constants = draft._opened(rows, two)
         together = has_matrices(problem, len(counts))
         lasting = together or isinstance(rows.source, InMemory)
         if several or isinstance(self.class_weight, str) or not (counts > 0).all() or not lasting:
             return None
         spreads = [column_spread(Fold(rows.source, k, fold, held_out=False)) for k in range(len(counts))]
-        units = [self._unit(spread) for spread in (rows.spread, *spreads)]
+        units = [draft._unit(spread) for spread in (rows.spread, *spreads)]
         if together or not isinstance(rows.source, InMemory):
             return held_out_paths(problem, units[0], constants.theta, constants.loss, fold, units[1:])
         assert isinstance(rows.source, InMemory)
@@ -365,7 +366,7 @@ class LogisticRegression(NearFits, LinearClassifier):
             kept = np.flatnonzero(fold != k)
             part = replace(rows, source=rows.source.take_rows(kept), counts=one, spread=spread, sample=None)
             other = fold[kept] - (fold[kept] > k)
-            own, null = self._opened(part, two)
+            own, null = draft._opened(part, two)
             each.append(cross_validated(own, unit, null.theta, null.loss, other))
         return cross_validated(problem, units[0], constants.theta, constants.loss, fold), each
 

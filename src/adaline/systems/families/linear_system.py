@@ -33,7 +33,7 @@ from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import check_basis, columns_of, rows_through_basis
 from adaline.input.coded import effects_on, refuse_absorbed
 from adaline.input.columns import InputColumns, SystemState, check_same_columns
-from adaline.input.drafts import snapshot
+from adaline.input.drafts import goes_on, snapshot
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
 from adaline.parameters import (
     FLAG,
@@ -248,7 +248,7 @@ class LinearSystem(LinearRegressor):
         mine = self._own_sums("merge")
         if type(other) is not type(self):
             raise InvalidParameter(f"cannot merge {type(self).__name__} with {type(other).__name__}")
-        other = snapshot(other)
+        other = goes_on(other)
         theirs = other._own_sums("merge")
         if mine.shape != theirs.shape or self.fit_intercept != other.fit_intercept:
             raise InvalidData(
@@ -595,8 +595,9 @@ class LinearSystem(LinearRegressor):
         intercept = bool(self.fit_intercept)
 
         def open_folds() -> FoldedRows | None:
-            source, columns = open_rows(self, X, y, sample_weight, reset=True)
-            if self._is_wide(source) or source.absorption is not None:
+            source, columns = open_rows(snapshot(self), X, y, sample_weight, reset=True)
+            without_constant = columns.coding is not None and not columns.coding.intercept
+            if self._is_wide(source) or source.absorption is not None or (intercept and without_constant):
                 return None
             centred = intercept and not source.sparse
             folded = sum_folds(source, columns, fold, unions, of=Moments, centred=centred)
