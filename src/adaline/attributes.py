@@ -5,7 +5,10 @@ Copies, pickles, model files and tables of results need this; no other file read
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 def own_attributes(made: object) -> dict[str, Any]:
@@ -22,3 +25,12 @@ def drop_attributes(made: object, *names: str) -> None:
     """Delete attributes of an object where it has them, such as values of cached properties."""
     for name in names:
         vars(made).pop(name, None)
+
+
+def replaced(made: T, **changed: object) -> T:
+    """Return a copy of an object with some attributes changed, and without its cached properties."""
+    kind = type(made)
+    out, own = kind.__new__(kind), own_attributes(made)
+    kept = {name: own[name] for name in own if not isinstance(getattr(kind, name, None), cached_property)}
+    give_attributes(out, kept | changed)
+    return out

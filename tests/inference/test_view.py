@@ -476,6 +476,17 @@ def test_rows_of_a_table_bring_levels_weights_and_groups() -> None:
         assert upper == pytest.approx(z + judged(0.95, len(np.unique(GROUPS)) - 1.0) * error)
 
 
+@pytest.mark.parametrize("kept", [2**23, 0], ids=["held", "streamed"])
+def test_a_column_of_a_table_groups_the_rows_of_weighted_classes(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_module, "KEPT", kept)
+    rows = pd.DataFrame(X, columns=["a", "b"]).assign(firm=GROUPS, y=TWO)
+    table = open_table(rows, target="y", features=["a", "b"])
+    model = LogisticRegression(class_weight={1: 2.0}).fit(table)
+    found = model.summary(errors="cluster", X=table, groups="firm").to_dict()
+    known = model.summary(errors="cluster", X=rows[["a", "b"]], y=TWO, groups=GROUPS).to_dict()
+    assert column(found, "std_error") == pytest.approx(column(known, "std_error"), rel=1e-9)
+
+
 def test_effects_that_were_absorbed_leave_tables_and_tests() -> None:
     rows = pd.DataFrame(X, columns=["a", "b"]).assign(firm=GROUPS, y=AMOUNTS)
     table = open_table(rows, target="y", features=["a", "b"], absorb="firm")

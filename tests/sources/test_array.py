@@ -16,7 +16,7 @@ from adaline.block import BLOCK_ELEMENTS, MAX_BLOCK_ROWS, MIN_BLOCK_ROWS, Shape,
 from adaline.errors import AdalineError, InvalidData
 from adaline.sources import ArraySource, SparseSource, set_threads
 from adaline.sources.matrix import DenseMatrix
-from adaline.sources.views import Recoded
+from adaline.sources.views import ChangedTargets
 from adaline.sums import LeaveOneOut, Moments, Residual, Ridges, Theta, Triangle
 from tests.sums.examples import read_moments
 
@@ -103,8 +103,8 @@ def test_dense_blocks_are_views(make: Make) -> None:
     for i in range(source.n_blocks):
         block = source.block(i)
         assert np.shares_memory(block.x, source.x)
-        assert np.shares_memory(block.t, source.t)
-        assert np.shares_memory(block.weight, source.weight)
+        assert np.shares_memory(block.t, source.targets.values)
+        assert np.shares_memory(block.weight, source.targets.weight)
 
 
 def test_sparse_blocks_have_the_scale_of_the_whole() -> None:
@@ -162,9 +162,9 @@ def test_with_target_keeps_the_rows(make: Make) -> None:
         assert type(alone) is type(source)
         assert alone.shape == Shape(5, 1)
         assert alone.x is source.x
-        assert alone.weight is source.weight
+        assert alone.targets.weight is source.targets.weight
         assert alone.names == source.names
-        assert alone.t.flags.c_contiguous
+        assert alone.targets.values.flags.c_contiguous
         np.testing.assert_array_equal(alone.read_targets(), t[:, k : k + 1])
         ours, theirs = alone.sum(Moments, centred=False), source.sum(Moments, centred=False).target(k)
         for what, reading in read_moments(ours).items():
@@ -327,7 +327,7 @@ def test_sparse_sums_copy_blocks_at_most(kind: Any) -> None:
 
 
 def test_a_source_makes_no_copy(tall: dict[str, ArraySource]) -> None:
-    x, t = tall["columns"].x, tall["columns"].t
+    x, t = tall["columns"].x, tall["columns"].targets.values
     assert peak(lambda: ArraySource(x, t)) < 2**12
     assert peak(lambda: ArraySource(x, t).with_target(0)) < 2 * t.nbytes
 
@@ -338,4 +338,4 @@ def test_how_much_of_the_rows_is_held() -> None:
     rows = SparseSource(x, t)
     assert ArraySource(np.eye(4), t).density == 1.0
     assert rows.density == 0.25
-    assert Recoded(rows, np.ones((1, 1))).density == 0.25
+    assert ChangedTargets(rows, rows.targets.recoding(np.ones((1, 1)))).density == 0.25

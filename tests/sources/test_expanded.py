@@ -16,7 +16,8 @@ from adaline.scans import SCANS
 from adaline.sources import ArraySource, SparseSource, expanded
 from adaline.sources.expanded import ExpandedRows
 from adaline.sources.sample import draw_rows
-from adaline.sources.views import in_memory, of_class
+from adaline.sources.targets import RowTargets
+from adaline.sources.views import in_memory, of_class, recoded
 from adaline.sums import Moments
 
 N = 500
@@ -59,8 +60,8 @@ def test_blocks_are_small_and_in_order(source: Any, whole: ArraySource) -> None:
     assert isinstance(source, ExpandedRows)
     blocks = list(source.blocks())
     assert [block.first_row for block in blocks] == list(range(0, N, 64))
-    for name in ("x", "t", "weight"):
-        np.testing.assert_array_equal(np.concatenate([getattr(block, name) for block in blocks]), getattr(whole, name))
+    for name, values in (("x", whole.x), ("t", T), ("weight", W)):
+        np.testing.assert_array_equal(np.concatenate([getattr(block, name) for block in blocks]), values)
     assert (source.shape, source.n_rows, source.names) == (whole.shape, N, whole.names)
 
 
@@ -114,11 +115,11 @@ def test_other_targets_weights_and_rows(source: Any, whole: ArraySource) -> None
     codes = source.with_target(0)
     np.testing.assert_array_equal(codes.find_labels(), [0, 1, 2])
     np.testing.assert_array_equal(codes.encoded(np.array([0.0, 1.0, 2.0])).read_targets(), T[:, :1])
-    np.testing.assert_array_equal(codes.recoded(np.array([[5.0], [6.0], [7.0]])).read_targets(), T[:, :1] + 5)
+    np.testing.assert_array_equal(recoded(codes, np.array([[5.0], [6.0], [7.0]])).read_targets(), T[:, :1] + 5)
     assert source.unlabelled().shape.targets == 0
     places = np.array([3, 77, 499])
     np.testing.assert_array_equal(source.rows_at(places), whole.x[places])
-    other = source.with_weight(W + 1)
+    other = source.retargeted(RowTargets.held(T, W + 1))
     assert other.total_weight() == W.sum() + N
     assert source.total_weight() == W.sum()
     assert not hasattr(source, "weight")  # to be changed by with_weight alone

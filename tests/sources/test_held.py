@@ -99,8 +99,8 @@ def test_rows_and_columns_are_taken() -> None:
     rows = np.array([399, 5, 5, 0, 120])
     some = held.take_rows(rows)
     assert (next(some.blocks()).x != plain.x[rows][:, held.columns]).nnz == 0
-    np.testing.assert_array_equal(some.read_targets(), plain.t[rows])
-    np.testing.assert_array_equal(some.read_weights(), plain.weight[rows])
+    np.testing.assert_array_equal(some.read_targets(), plain.targets.values[rows])
+    np.testing.assert_array_equal(some.read_weights(), plain.targets.weight[rows])
     chosen = np.array([3, 0, 9])
     found = select_columns(held, chosen)
     assert isinstance(found, SparseSource)
@@ -117,7 +117,7 @@ def test_entries_of_one_column_are_one_number() -> None:
 
 def test_rows_that_are_not_mostly_empty_or_too_many_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
     plain, _ = sources()
-    assert hold_rows(SparseSource(plain.x[:, :4000], plain.t)) is None
+    assert hold_rows(SparseSource(plain.x[:, :4000], plain.targets.values)) is None
     monkeypatch.setattr(held_module, "HELD", 1000)
     assert hold_rows(plain) is None
 
@@ -243,7 +243,7 @@ def test_a_sparse_sample_merges_in_any_order() -> None:
     for first in (0, 200):
         rows = slice(first, first + 200)
         parts.append(RowSample.zero(plain.shape, most=30))
-        parts[-1].add(Block(plain.x[rows], plain.t[rows], first_row=first))
+        parts[-1].add(Block(plain.x[rows], plain.targets.values[rows], first_row=first))
     parts[1].merge(parts[0])
     assert (parts[1].x != whole.x).nnz == 0
     np.testing.assert_array_equal(parts[1].row, whole.row)

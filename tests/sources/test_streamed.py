@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import adaline
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources import array as arrays
-from adaline.sources.array import ArraySource, OpenedArray
+from adaline.sources.array import ArraySource
 from adaline.sources.streamed import _Place
 from adaline.sums import ClassMoments, Objective, Point, Spread, View
 
@@ -66,7 +66,7 @@ def test_sums_of_blocks_on_a_device_are_those_of_the_array(order: str, monkeypat
     point = Point(adaline.losses.Logistic(), np.full((1, 5), 0.1), View(np.ones(4), np.zeros(4)))
     for own in (None, WEIGHT):
         found, sought = (
-            OpenedArray(x, LABELS[:, None] * 1.0, own, device=device),
+            ArraySource(x, LABELS[:, None] * 1.0, own, device=device),
             ArraySource(x, LABELS[:, None] * 1.0, own),
         )
         assert found.n_blocks == 4

@@ -36,7 +36,7 @@ def test_a_sample_is_the_same_rows_from_every_source(source: Any) -> None:
     ends = np.arange(0, 3001, 30)
     some = np.random.default_rng(3).integers(ends[:-1], ends[1:])
     x = found.x.toarray() if sparse.issparse(found.x) else found.x
-    for ours, theirs in ((x, X), (found.t, T), (found.weight, W)):
+    for ours, theirs in ((x, X), (found.targets.values, T), (found.targets.weight, W)):
         np.testing.assert_array_equal(ours, theirs[some])
     assert draw_rows(source, 10**6).n_rows == 3000
 
@@ -79,8 +79,9 @@ def test_a_small_table_as_arrays_keeps_its_targets_and_their_offset(targets: lis
     table = open_table(tmp_path / "t.parquet", target=targets, features=["a", "b"], offset="known")
     arrays = in_memory(table)
     assert arrays is not table
-    for name in ("shape", "names", "n_rows", "offset", "flat", "weighted"):
+    for name in ("shape", "names", "n_rows"):
         assert getattr(arrays, name) == getattr(table, name), name
+    assert arrays.targets.described() == table.targets
     for k in range(len(targets)):
         expected = frame[[targets[k], "known"]].to_numpy()
         for source in (table, arrays):

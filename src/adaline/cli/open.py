@@ -135,8 +135,8 @@ def sparse_rows_for(
     """Return the rows of a file of sparse rows in the columns of a fitted model, with their labels."""
     refuse_options(**reading.given(), target=target, weight=weight)
     source = coded(model, open_sparse(data))
-    if source.shape.targets == source.offset:
-        raise InvalidData(source.target_advice)
+    if not source.targets.given:
+        raise InvalidData(source.targets.advice)
     return source
 
 
@@ -174,7 +174,7 @@ def readable_rows_for(model: AnyModel, relation: Relation, rows: TableSource) ->
     coding, classes = coding_of(model), getattr(model, "classes_", None)
     if coding is None:
         return ReadableRows(relation, {}, (), relation)
-    targets = rows.targets or (() if coding.target is None else targets_of(coding.target))
+    targets = rows.target_names or (() if coding.target is None else targets_of(coding.target))
     labels = classes is not None and classes.dtype.kind in "UO"
     numbers = [] if labels else [name for one in targets for name in target_columns(relation, one)]
     numbers += [] if coding.offset is None else target_columns(relation, coding.offset)

@@ -450,7 +450,7 @@ def predictions(
 def sparse_predictions(model: AnyModel, source: Source, options: PredictOptions) -> Iterator[PredictedBatch]:
     """Return the labels of blocks of sparse rows as tables, with predictions of all rows."""
     for block in source.blocks():
-        known = block.t[:, -1] if source.offset else None
+        known = block.t[:, -1] if source.targets.offset else None
         rows = {name: values[block.first_row :][: block.rows] for name, values in _labels_of(source).items()}
         found = _answers(model, as_coded(block.x), options, known)
         yield PredictedBatch(pa.table(rows), found, RowProblems(block.rows))
@@ -458,7 +458,7 @@ def sparse_predictions(model: AnyModel, source: Source, options: PredictOptions)
 
 def _labels_of(source: Source) -> NamedColumns:
     """Return the labels of sparse rows as a column; their indices where they have no labels."""
-    if source.shape.targets > source.offset:
+    if source.targets.given:
         return {"label": source.read_targets()[:, 0]}
     return {"row": np.arange(source.count_rows())}
 

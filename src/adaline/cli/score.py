@@ -115,7 +115,7 @@ def _rows_to_judge(
     else:
         coding = replace(coding, missing="drop" if coding.missing == "error" else coding.missing)
         text_target = classes is not None and classes.dtype.kind in "UO"
-        targets = given.targets or targets_of(coding.target or "")
+        targets = given.target_names or targets_of(coding.target or "")
         check_needed(relation, coding)
         known = known.with_texts([*coding.texts, *(targets if text_target else ())])
         known.add_lags(coding.needed)
@@ -132,7 +132,7 @@ def _rows_to_judge(
     reasons: dict[str, int] = {}
     if len(y) < total:
         needed = () if source.spec.missing != "drop" else source.coding.required
-        gaps = count_gaps(known, required_columns(known, source.spec, source.targets, needed))
+        gaps = count_gaps(known, required_columns(known, source.spec, source.target_names, needed))
         reasons = {f"missing value of {name}": count for name, count in gaps.items() if count}
         reasons |= readable.counts()
         reasons |= {
@@ -140,7 +140,7 @@ def _rows_to_judge(
             for name, levels in unseen.items()
             if levels
         }
-    return RowsToJudge(source, y, _weights(source), tuple(source.targets), relation.title, total - len(y), reasons)
+    return RowsToJudge(source, y, _weights(source), tuple(source.target_names), relation.title, total - len(y), reasons)
 
 
 def _weights(source: Source) -> Array:

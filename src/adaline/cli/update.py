@@ -104,7 +104,7 @@ def _known_rows(
     coding, classes = coding_of(model), getattr(model, "classes_", None)
     if coding is None or any(map(lag_of, coding.needed)):
         return readable.relation, reasons
-    targets = given.targets or targets_of(coding.target or "")
+    targets = given.target_names or targets_of(coding.target or "")
     texts = targets if classes is not None and classes.dtype.kind in "UO" else ()
     known = readable.relation.with_texts([*coding.texts, *texts])
     check_needed(known, coding)

@@ -297,7 +297,7 @@ def open_sparse_data(request: DataRequest, width: int | None) -> OpenedData:
     options.pop("missing", None)
     refuse_options(**options, **request.reading.given(), cluster=request.cluster)
     source = open_sparse(request.data, hashed=width, unseen=unseen)
-    labels = np.unique(source.read_targets()[:, 0]) if source.shape.targets > source.offset else np.zeros(0)
+    labels = np.unique(source.read_targets()[:, 0]) if source.targets.given else np.zeros(0)
     few = len(labels) if len(labels) <= MOST_WHOLE_CLASSES and (labels == np.floor(labels)).all() else 0
     two = few == 2  # two numbers are two classes
     rows = source.count_rows()

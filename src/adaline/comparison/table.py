@@ -371,7 +371,7 @@ def _small_means(x: AnyArray) -> bool:
 def _sampled(opened: OpenedData, task: str, seed: int, folds: int | None, sparse: bool) -> Table:
     source: Source = opened.source
     classes: NDArray[Any] | None = None
-    if task == CLASSIFICATION and source.offset:
+    if task == CLASSIFICATION and source.targets.offset:
         raise InvalidParameter("no system for labels takes an offset: leave it out, or fit GeneralizedLinear")
     if task == CLASSIFICATION:
         classes = opened.source.find_labels()
@@ -389,7 +389,7 @@ def _sampled(opened: OpenedData, task: str, seed: int, folds: int | None, sparse
     indices = indices if drawn is None else drawn if indices is None else indices[drawn]
     n = rows if drawn is None else len(drawn)
     fold = order = stream = None
-    if not source.weighted:
+    if not source.targets.weighted:
         folds = fold_count(folds, n)
         if drawn is None:
             small = None if classes is None else np.min_scalar_type(len(classes))  # sorted by their digits
@@ -417,7 +417,7 @@ def _sampled(opened: OpenedData, task: str, seed: int, folds: int | None, sparse
         opening=opened.request.call(opened.spec),
         indices=indices,
         order=None if opened.order is None else tuple(str(plain_level(label)) for label in opened.order),
-        offset=t[:, 1] if source.offset else None,
+        offset=t[:, 1] if source.targets.offset else None,
         coded=coded,
         fold=fold,
         stream=stream,
@@ -470,7 +470,7 @@ def _read_rows(
     """Return x, t and weights of all rows, or of those drawn, ascending indices; in this order where one is given."""
     rows = source.count_rows() if drawn is None else len(drawn)
     x, t = np.empty((rows, source.shape.features)), np.empty((rows, source.shape.targets))
-    weight = np.empty(rows) if source.weighted else None
+    weight = np.empty(rows) if source.targets.weighted else None
     place = np.arange(rows)
     if order is not None:
         place[order] = np.arange(rows)
@@ -513,11 +513,11 @@ def _read_sparse(
         if drawn is not None:
             low, high = np.searchsorted(drawn, [block.first_row, block.first_row + block.rows])
             indices = drawn[low:high] - block.first_row
-        weight = block.weights()[indices] if source.weighted else None
+        weight = block.weights()[indices] if source.targets.weighted else None
         found.append((scipy.sparse.csr_array(np.asarray(block.x)[indices]), np.array(block.t[indices]), weight))
     parts, targets, weights = zip(*found, strict=True)
     x, t = scipy.sparse.vstack(parts, format="csr"), np.concatenate(targets)
-    weight = np.concatenate(weights) if source.weighted else None
+    weight = np.concatenate(weights) if source.targets.weighted else None
     if order is None:
         return x, t, weight
     return x[order], t[order], None if weight is None else weight[order]

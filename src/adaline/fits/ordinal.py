@@ -174,7 +174,7 @@ class _Fitting:
     def _lightest(self) -> float:
         if self.problem.lightest is not None:
             return self.problem.lightest
-        lightest = weight_totals(self.problem.source).lightest if self.problem.source.weighted else 1.0
+        lightest = weight_totals(self.problem.source).lightest if self.problem.source.targets.weighted else 1.0
         self.problem = replace(self.problem, lightest=lightest)
         return lightest
 

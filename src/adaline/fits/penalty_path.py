@@ -251,7 +251,7 @@ class FoldRows:
         if self.free.loss.coupled:
             return self.parts
         repeated = np.tile([[0.0], [1.0]], machines)
-        return [part.recoded(repeated) for part in self.parts]
+        return [part.changed(part.targets.recoding(repeated)) for part in self.parts]
 
     def second(self, fold: int, theta: Array) -> Array:
         """Return the second derivatives of a fold, (M, M)."""

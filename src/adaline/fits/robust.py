@@ -37,8 +37,7 @@ from adaline.solvers.robust.quantile import regression_quantile
 from adaline.solvers.robust.scales import HuberScale, KnownScale, Mad, Scale, median, middle_of
 from adaline.solvers.smooth.newton import Curvature
 from adaline.solvers.smooth.problem import Problem, build_problem
-from adaline.sources import DeviceSource, Source
-from adaline.sources.derived import DerivedTargets
+from adaline.sources import Source
 from adaline.sources.threads import one_blas_thread
 from adaline.sums import Spread
 from adaline.sums.columns import times_power
@@ -130,9 +129,8 @@ class RobustRows:
     @classmethod
     def held(cls, source: Source, spread: Spread) -> RobustRows:
         """Return rows whose targets and weights are held in memory; refuse targets that are not finite."""
-        if isinstance(source, DeviceSource):
-            t, weight = source.t, source.weight
-        else:
+        t, weight = source.targets.values, source.targets.weight
+        if t is None:
             t, weight = source.read_targets(), source.read_weights()
         xp = namespace(t)
         if not bool(xp.all(xp.isfinite(t))):
@@ -158,7 +156,7 @@ def fit_target(
         own = source.with_targets(target(rows.t))
     else:
         weight, sample = None, rows.sample.with_targets(target(rows.t))
-        own = DerivedTargets(source, target, 1)
+        own = source.changed(source.targets.mapping(target, 1))
     problem = build_problem(own, Squared(), 1, criterion.intercept, penalty, rows.spread, sample)
     start, gram = least_squares(problem)
     depends = problem.dependence(gram.null)

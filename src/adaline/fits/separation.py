@@ -116,7 +116,7 @@ class SeparationCheck:
     def _lightest(self) -> float:
         if self.problem.lightest is not None:
             return self.problem.lightest
-        return weight_totals(self.problem.source).lightest if self.problem.source.weighted else 1.0
+        return weight_totals(self.problem.source).lightest if self.problem.source.targets.weighted else 1.0
 
     def _decide(self, theta: Array, likely: bool) -> Separation | None:
         raw = self.problem.to_raw(theta)
@@ -214,7 +214,7 @@ def convergence_outlook(source: Source, labels: NDArray[Any], scan: Scan, theore
         if theta is None:
             return ConvergenceOutlook(False, _reason(name, targets.shape[1], together))
         bound += _bound(rows, theta, scan.tally.radius)
-    return ConvergenceOutlook(True, bound=bound if theorem and not source.weighted else math.inf)
+    return ConvergenceOutlook(True, bound=bound if theorem and not source.targets.weighted else math.inf)
 
 
 def _reason(name: Any, machines: int, together: int) -> str:

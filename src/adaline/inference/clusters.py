@@ -214,7 +214,7 @@ def nested_freedom(source: Source, joined: Sequence[Source]) -> float:
     for rows in joined:
         groups = rows.read_targets()[:, -1]
         free = [one for one in free if not within_groups(one.codes, groups, len(one.values))]
-    rank = rank_of(free, source.weight)[0] - 1 if free else 0
+    rank = rank_of(free, source.targets.weight)[0] - 1 if free else 0
     return float(source.absorption.freedom - rank)
 
 

@@ -183,7 +183,7 @@ def likelihood_influence(fit: LikelihoodFit, loss: Loss, source: Source) -> Like
         return np.concatenate(parts or [np.empty((0, 5 + m))])
 
     leverage, slope, information, cost, mean = (found := source.map(rows))[:, :5].T
-    weight, t = source.read_all_weights(), source.read_targets()[:, : design.targets - source.offset]
+    weight, t = source.read_all_weights(), source.read_targets()[:, : design.targets - source.targets.offset]
     check_rows_cost(fit, source, np.atleast_1d(weighted(weight, cost).sum()))
     trials, own = (np.sqrt(weight), np.ones_like(weight)) if design.precision else (np.ones_like(weight), weight)
     heavy = (weight > 0) & linked.family.observed(t)

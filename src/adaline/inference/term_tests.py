@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import signature
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -472,8 +472,8 @@ class Refits:
         x = self.x[:, ~constraints.any(axis=0)]
         if (np.count_nonzero(constraints, axis=1) > 1).any():  # w = N v solves them
             x = self.x @ np.linalg.svd(constraints)[2][len(constraints) :].T
-        source = ArraySource(np.ascontiguousarray(x), self.rows.read_targets(), self.rows.read_weights())
-        source.offset, source.flat = self.rows.offset, self.rows.flat
+        targets = replace(self.rows.targets, values=self.rows.read_targets(), weight=self.rows.read_weights())
+        source = ArraySource(np.ascontiguousarray(x), targets.values).retargeted(targets)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AdalineWarning)
             warnings.simplefilter("ignore", ConvergenceWarning)

@@ -44,7 +44,7 @@ def by_blocks(method: Method) -> Method:
         if source is None:
             return quietly(self, X, *args, **kwargs)
         own = quietly if source.parts is None else partial(_named, method.__qualname__)  # functions of rows may travel
-        known = KNOWN if is_table(source) and source.offset else ()
+        known = KNOWN if is_table(source) and source.targets.offset else ()
         values = partial(_values, self, own, known, args, kwargs)
         try:
             found = [value for values in source.each_block(values) for value in values]

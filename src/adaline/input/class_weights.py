@@ -83,7 +83,7 @@ def in_order(rows: ClassifiedRows, order: Sequence[Any]) -> ClassifiedRows:
     classes = np.array([*order, None], dtype=object)[:-1]
     if rows.classes.dtype.kind != "O":
         classes = np.array(list(order), dtype=None if rows.classes.dtype.kind == "U" else rows.classes.dtype)
-    sample = None if rows.sample is None else rows.sample.recoded(values)
+    sample = None if rows.sample is None else rows.sample.changed(rows.sample.targets.recoding(values))
     return replace(rows, classes=classes, source=recoded(rows.source, values), counts=counts, sample=sample)
 
 

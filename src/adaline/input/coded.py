@@ -77,8 +77,8 @@ def offset_of(system: AnySystem, x: AnyArray) -> Array | None:
         assert is_table(found)
         return found.read_offset()
     if isinstance(x, Source):
-        given = x.read_targets()[:, x.shape.targets - x.offset :]
-        return (given[:, 0] if x.offset == 1 else given) if x.offset else None
+        given = x.read_targets()[:, x.targets.given :]
+        return (given[:, 0] if x.targets.offset == 1 else given) if x.targets.offset else None
     coding: Coding | None = coding_on(system)
     frame = nw.from_native(x, pass_through=True, eager_only=True)
     return coding.read_offset(frame) if coding is not None and isinstance(frame, nw.DataFrame) else None
@@ -142,7 +142,7 @@ def scored(
         if by_rows and is_table(source) and source.streamed:
             return streamed_score(system, source)
         t = source.target_values() if is_table(source) else source.read_targets()
-        y, sample_weight = (t[:, 0] if source.flat and t.ndim == 2 else t), source.read_weights()
+        y, sample_weight = (t[:, 0] if source.targets.flat and t.ndim == 2 else t), source.read_weights()
     elif y is None:
         raise InvalidData("score needs y, or a table with its target: score(open_table(rows, target=...))")
     refuse_masked(y, "y")
@@ -204,7 +204,7 @@ def _right(system: AnySystem, labels: NDArray[Any], block: Block) -> Array:
 
 def _determination(system: AnySystem, source: Source) -> float:
     """Return R^2 of the predictions of the rows, the mean of that of each target."""
-    targets = source.shape.targets - source.offset
+    targets = source.targets.given
     parts = source.map(partial(_squares, system, targets))
     weight, (mean, within, missed) = parts[:, :1], np.split(parts[:, 1:], 3, axis=1)
     away = within.sum(axis=0) + (weight * (mean - (weight * mean).sum(axis=0) / weight.sum()) ** 2).sum(axis=0)

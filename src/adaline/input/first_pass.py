@@ -13,7 +13,7 @@ from adaline.arrays import ThetaLike
 from adaline.block import Block
 from adaline.solvers.smooth.choose import sample_rows
 from adaline.solvers.smooth.problem import TYPICAL_ROWS, check_spread, column_spread
-from adaline.sources import DeviceSource, Source
+from adaline.sources import Source
 from adaline.sources.sample import sampled
 from adaline.sums import ClassWeights, JointSum, RowSample, Spread, Sum
 from adaline.sums.sample import LEAST_SPARSE_COLUMNS
@@ -57,9 +57,8 @@ def class_weights_of(source: Source) -> ClassWeights:
     if source.streamed:
         return source.sum(ClassWeights)
     out = ClassWeights.zero(source.shape)
-    if isinstance(source, DeviceSource):
-        t, weight = source.t, source.weight
-    else:
+    t, weight = source.targets.values, source.targets.weight
+    if t is None:
         t, weight = source.read_targets(), source.read_weights()
     out.add(Block(t, t, weight))
     return out

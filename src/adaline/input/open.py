@@ -103,9 +103,13 @@ class GivenRows(NamedTuple):
     weight: Array | None
     columns: InputColumns
 
-    def source(self, targets: AnyArray) -> Source:
-        """Return the source of the rows, through the basis, with targets (n, K)."""
-        return self.columns.expand(array_source(self.x, targets, self.weight, self.columns.names))
+    def source(self, targets: AnyArray, flat: bool = True, offset: int = 0) -> Source:
+        """Return the source of the rows, through the basis, with targets (n, K), the last of which may be offsets."""
+        rows = array_source(self.x, targets, self.weight, self.columns.names)
+        known = rows.targets
+        if (known.flat, known.offset) != (flat, offset):
+            rows = rows.retargeted(replace(known, flat=flat, offset=offset))
+        return self.columns.expand(rows)
 
 
 def open_rows(
@@ -127,10 +131,7 @@ def open_rows(
         if offset is not None or exposure is not None:
             raise InvalidParameter("a source brings its own offset: open the table with offset='column'")
         source, columns = _open_source(system, x, y, sample_weight, reset=reset)
-        opened = columns.expand(source)
-        if opened is not source:
-            opened.offset = source.offset
-        return OpenedRows(opened, columns)
+        return OpenedRows(columns.expand(source), columns)
     given = read_given(system, x, sample_weight, reset=reset)
     rows = given.x.shape[0]
     targets = read_targets(system, y, rows)
@@ -139,9 +140,10 @@ def open_rows(
     )
     own = own if is_device(given.x) or not is_device(own) else host(own)
     known = read_offset(offset, exposure, rows, own.shape[1])
-    source = given.source(own if known is None else np.column_stack([host(own), known]))
-    source.flat, source.offset = targets.ndim == 1, 0 if known is None else known.shape[1]
-    return OpenedRows(source, given.columns)
+    if known is None:
+        return OpenedRows(given.source(own, flat=targets.ndim == 1), given.columns)
+    both = np.column_stack([host(own), known])
+    return OpenedRows(given.source(both, flat=targets.ndim == 1, offset=known.shape[1]), given.columns)
 
 
 def open_labelled(
@@ -274,7 +276,7 @@ def refuse_overflow(values: Array) -> Array:
 
 def array_source(
     rows: Any, targets: AnyArray = None, weight: Array | None = None, names: tuple[str, ...] | None = None
-) -> Source:
+) -> IndexedSource:
     """Return the source of rows in memory, (n, D): dense, sparse, or on a device; no targets where none are given."""
     dense = type(rows) is np.ndarray
     kind: type[IndexedSource] = (
@@ -363,12 +365,12 @@ def _open_source(
             return OpenedRows(_absorbed(system, coded_by(source, replace(columns.coding, effects=afresh))), columns)
         return OpenedRows(coded(system, source, targets), columns)
     coding = source.learn_coding()
-    if source.offset and not hasattr(system, "takes_offset"):
+    if source.targets.offset and not hasattr(system, "takes_offset"):
         raise InvalidParameter(
             f"{type(system).__name__} takes no offset, and the table was opened with one: use GeneralizedLinear"
         )
-    if targets and source.shape.targets == source.offset:
-        raise InvalidData(f"{type(system).__name__} requires y: {source.target_advice}")
+    if targets and not source.targets.given:
+        raise InvalidData(f"{type(system).__name__} requires y: {source.targets.advice}")
     if coding is not None:
         _refuse_constant_levels(coding)
         take_intercept(system, coding)

@@ -408,7 +408,7 @@ class SourceRows(Rows):
         self.y = None
         if source.shape.targets:
             self.y = source.target_values() if isinstance(source, TableSource) else source.read_targets()
-            self.y = self.y[:, 0] if source.flat and self.y.ndim == 2 else self.y
+            self.y = self.y[:, 0] if source.targets.flat and self.y.ndim == 2 else self.y
         weight = source.read_weights()
         self.weight = np.ones(source.count_rows()) if weight is None else host(weight)
         self.fold = fold_of(0, source.count_rows(), folds)

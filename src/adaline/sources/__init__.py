@@ -1,10 +1,12 @@
 """Sources: where rows come from, cut into blocks of a fixed size that run in threads.
 
 A source says where rows lie and runs sums and scans over them; no other module starts threads for arithmetic
-(`sources/threads.py`). A view (`sources/views.py`) is a source that reads the rows of another one with other targets,
-weights or columns, without a copy. Samples and folds are functions beside the sources (`sources/sample.py`,
-`sources/views.py`). A `Block` carries column scales that a sparse source knows (`exponent`) and rows of one class, read
-by index (`chosen`). Solvers that need products with X ask for `Source.matrix()` (`sources/matrix.py`).
+(`sources/threads.py`). Their targets and weights are one frozen value (`sources/targets.py`): in memory, or what is
+known of those that are read with the rows. A view (`sources/views.py`) is a source that reads the rows of another one
+with other targets, weights or columns, without a copy. Samples and folds are functions beside the sources
+(`sources/sample.py`, `sources/views.py`). A `Block` carries column scales that a sparse source knows (`exponent`) and
+rows of one class, read by index (`chosen`). Solvers that need products with X ask for `Source.matrix()`
+(`sources/matrix.py`).
 
 - **Held rows.** `open_classes` reads sparse rows of 2^14 columns or more once and holds them (`sources/held.py`) where
   they take no more than 1 GiB: entries of 1 or -1 as a signed column alone (`UnitsApart`, 4 bytes instead of 12), in

@@ -8,7 +8,7 @@ effects whose mean over the rows is zero.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +18,9 @@ from adaline.arrays import Array
 from adaline.block import Shape
 from adaline.coding import Coding, Effect
 from adaline.forms import Count
-from adaline.sources.array import ArraySource
-from adaline.sources.base import Source
+from adaline.sources.array import ArraySource, rows_beside
+from adaline.sources.base import IndexedSource, Source
+from adaline.sources.targets import RowTargets
 from adaline.wording import counted
 
 if TYPE_CHECKING:  # tables are slow to import
@@ -115,32 +116,29 @@ class AbsorbedSource(ArraySource):
     coding: Coding
     separated: tuple[SeparatedLevels, ...] = ()
 
-    def __init__(self, rows: EffectRows, absorption: Absorption, removal: Removal, targets: Array) -> None:
+    def __init__(
+        self,
+        rows: EffectRows,
+        absorption: Absorption,
+        removal: Removal,
+        targets: RowTargets,
+        separated: tuple[SeparatedLevels, ...] = (),
+    ) -> None:
         features = rows.table.shape.features
-        names = rows.table.names
-        super().__init__(rows.columns[:features].T, targets, rows.weight, names)
-        self.shape = Shape(features, targets.shape[1])
+        super().__init__(rows.columns[:features].T, targets.values, rows.weight, rows.table.names)
+        self.targets, self.separated = replace(targets, weight=rows.weight, weighted=rows.weight is not None), separated
+        self.shape = Shape(features, targets.count)
         self.rows, self.absorption, self.removal = rows, absorption, removal
         self.coding = rows.table.coding
         self.reads = rows.table.reads
 
-    def with_targets(self, t: Array) -> Source:
-        """Return the same rows with other targets, (N, K)."""
-        return self._arrays().with_targets(t)
-
-    def with_weight(self, weight: Array | None) -> Source:
-        """Return the same rows with other weights, (N,)."""
-        return self._arrays().with_weight(weight)
+    def retargeted(self, targets: RowTargets) -> IndexedSource:
+        """Return the same rows with other targets and weights, without a word on what was absorbed from them."""
+        return rows_beside(self, self.x, self.names).retargeted(targets)
 
     def take_rows(self, rows: NDArray[np.intp]) -> Source:
         """Return the source of the rows with these indices, copied, in the order given."""
-        return self._arrays().take_rows(rows)
-
-    def _arrays(self) -> ArraySource:
-        """Return the same rows, without a word on what was absorbed from them."""
-        out = ArraySource(self.x, self.t, self.weight, self.names)
-        out.reads = self.reads
-        return out
+        return rows_beside(self, self.x, self.names).take_rows(rows)
 
     def chosen(self, values: NDArray[np.generic]) -> NDArray[np.generic]:
         """Return those of values of all rows of the table, (N,), that belong to the rows here."""
@@ -159,7 +157,7 @@ class AbsorbedSource(ArraySource):
         first = 0
         for one in self.rows.levels:
             own = values[first : first + len(one.values)]
-            mass = np.bincount(one.codes, self.weight, len(own))
+            mass = np.bincount(one.codes, self.targets.weight, len(own))
             own = own - mass @ own / mass.sum()
             known = next((known for known in self.separated if known.name == one.name), None)
             found[one.name] = _effect(one, own) if known is None else _separated_effect(known, own)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from adaline.arrays import AnyArray, Array, LabelsLike, host, is_sparse, on_host, refuse_masked
+from adaline.arrays import AnyArray, Array, host, is_sparse, on_host, refuse_masked
+from adaline.attributes import replaced
 from adaline.block import Block, block_rows
 from adaline.errors import InvalidData, InvalidType
 from adaline.locks import cached_property
@@ -18,68 +20,27 @@ from adaline.scans import Scan
 from adaline.sources.base import IndexedSource, InMemory, Source
 from adaline.sources.matrix import FLOATS, DenseMatrix, RowMatrix, SparseMatrix, floats
 from adaline.sources.streamed import BLOCK_BYTES, PageLocks
+from adaline.sources.targets import TargetChange, taken_targets
 from adaline.sums.columns import sparse_exponents
 
 WIDEST = 2**13  # columns whose D x D matrix is formed by any sum
-NARROW = 2**16  # range of whole numbers that are counted instead of sorted
 ENTRIES = 4  # of a block for each of more columns
 HEAVIEST = 1e140  # weight of a row, and one over the lightest
 
 
-class HostRows(InMemory, IndexedSource):
+class HostRows(IndexedSource, InMemory):
     """What dense and sparse rows in memory have in common."""
-
-    def with_weight(self, weight: Array | None) -> Source:
-        """Return the same rows with other weights, (N,)."""
-        other = type(self)(self.x, self.t, weight, self.names)
-        other.reads = self.reads
-        return other
 
     def take_rows(self, rows: NDArray[np.intp]) -> Source:
         """Return the source of the rows with these indices, copied, in the order given."""
-        weight = None if self.weight is None else self.weight[rows]
-        return type(self)(self.x[rows], self.t[rows], weight, self.names)
+        targets = self.targets.changed(TargetChange(partial(taken_targets, rows), self.targets))
+        return replaced(self, x=self.x[rows], n_rows=len(rows), targets=targets, reads=[0])
 
 
 class ArraySource(HostRows):
-    """A dense (N, D) array; float32 and float64 are read as they are, other numbers converted block by block."""
+    """A dense (N, D) array; float32 and float64 are read as they are, other numbers converted block by block.
 
-    def __init__(
-        self, x: AnyArray, t: Array, weight: Array | None = None, names: tuple[str, ...] | None = None
-    ) -> None:
-        super().__init__(x, t, weight, names)
-        self.rows_per_block = block_rows(x.shape[1])
-
-    def block(self, i: int) -> Block:
-        """Return a view of the rows of block i."""
-        if self.n_rows <= self.rows_per_block:
-            return self._only_block
-        first = i * self.rows_per_block
-        rows = slice(first, first + self.rows_per_block)
-        weight = None if self.weight is None else self.weight[rows]
-        return Block(floats(self.x[rows]), self.t[rows], weight, first_row=first)
-
-    @cached_property
-    def _only_block(self) -> Block:
-        return Block(floats(self.x), self.t, self.weight)
-
-    def scan(self, scan: Scan, order: NDArray[np.int64] | None = None, outputs: Array | None = None) -> None:
-        """Run a scan over all rows, in place; in another order without a copy of the rows."""
-        if order is None and self.x.dtype not in FLOATS:
-            super().scan(scan, order, outputs)
-            return
-        self.reads[0] += 1
-        scan.run(Block(floats(self.x), self.t, self.weight), order, outputs)
-
-    def matrix(self) -> RowMatrix:
-        """Return X."""
-        return DenseMatrix(self.x, self.reads)
-
-
-class OpenedArray(ArraySource):
-    """A dense array (N, D) as `open_table` opens it: its sums are taken on a device where one is named.
-
-    labels : type of the targets as they were given, for those who take them as labels.
+    Sums are taken on a device where one is named.
     """
 
     def __init__(
@@ -89,45 +50,42 @@ class OpenedArray(ArraySource):
         weight: Array | None = None,
         names: tuple[str, ...] | None = None,
         device: Any = None,
-        labels: LabelsLike = np.float64,
     ) -> None:
         super().__init__(x, t, weight, names)
-        self.device, self.labels = device, labels
+        self.rows_per_block = block_rows(x.shape[1])
         if device is not None:
+            self.device, self.page_locks = device, PageLocks(x, device)
             self.rows_per_block = max(BLOCK_BYTES // ((4 if x.dtype == np.float32 else 8) * max(x.shape[1], 1)), 1)
-            self.page_locks = PageLocks(x, device)
 
-    def with_targets(self, t: Array) -> Source:
-        """Return the same rows with other targets, (N, K)."""
-        return self._with(t, self.weight)
+    def block(self, i: int) -> Block:
+        """Return a view of the rows of block i."""
+        if self.n_rows <= self.rows_per_block:
+            return self._only_block
+        first = i * self.rows_per_block
+        rows = slice(first, first + self.rows_per_block)
+        t, weight = self.targets.of_rows(rows)
+        return Block(floats(self.x[rows]), t, weight, first_row=first)
 
-    def with_weight(self, weight: Array | None) -> Source:
-        """Return the same rows with other weights, (N,)."""
-        return self._with(self.t, weight)
+    @cached_property
+    def _only_block(self) -> Block:
+        return Block(floats(self.x), self.targets.values, self.targets.weight)
+
+    def scan(self, scan: Scan, order: NDArray[np.int64] | None = None, outputs: Array | None = None) -> None:
+        """Run a scan over all rows, in place; in another order without a copy of the rows."""
+        if order is None and self.x.dtype not in FLOATS:
+            super().scan(scan, order, outputs)
+            return
+        self.reads[0] += 1
+        scan.run(Block(floats(self.x), self.targets.values, self.targets.weight), order, outputs)
+
+    def matrix(self) -> RowMatrix:
+        """Return X."""
+        return DenseMatrix(self.x, self.reads)
 
     def take_rows(self, rows: NDArray[np.intp]) -> Source:
         """Return the source of the rows with these indices, copied, in the order given; it has no device."""
-        weight = None if self.weight is None else self.weight[rows]
-        return ArraySource(self.x[rows], self.t[rows], weight, self.names)
-
-    def find_labels(self, guess: bool = False) -> NDArray[Any]:
-        """Return the distinct targets, sorted, in the type that they were given in; few whole numbers are counted."""
-        t = self.t[:, 0]
-        low, high = t.min(initial=np.inf), t.max(initial=-np.inf)
-        if np.dtype(self.labels).kind in "iub" and high - low < NARROW:
-            return np.asarray(np.flatnonzero(np.bincount((t - low).astype(np.intp))) + low).astype(self.labels)
-        return np.asarray(super().find_labels(guess).astype(self.labels))
-
-    def encoded(self, classes: NDArray[Any]) -> Source:
-        """Return the same rows with the index of each target among the classes as target."""
-        if np.dtype(self.labels).kind in "iub" and np.array_equal(classes, np.arange(len(classes))):
-            return self
-        return super().encoded(classes)
-
-    def _with(self, t: Array, weight: Array | None) -> OpenedArray:
-        other = OpenedArray(self.x, t, weight, self.names, self.device, self.labels)
-        other.reads, other.page_locks = self.reads, self.page_locks
-        return other
+        rows_per_block = block_rows(self.shape.features)
+        return replaced(super().take_rows(rows), device=None, page_locks=None, rows_per_block=rows_per_block)
 
 
 class SparseSource(HostRows):
@@ -165,7 +123,7 @@ class SparseSource(HostRows):
     def _rows(self, i: int) -> Block:
         """Return the rows of block i; the index arrays are views."""
         if self.n_blocks == 1:
-            return Block(self.x, self.t, self.weight)
+            return Block(self.x, self.targets.values, self.targets.weight)
         first, last = (self.n_rows * j // self.n_blocks for j in (i, i + 1))
         start, stop = self.x.indptr[first], self.x.indptr[last]
         x = type(self.x)(
@@ -173,18 +131,18 @@ class SparseSource(HostRows):
             shape=(last - first, self.shape.features),
             copy=False,
         )
-        weight = None if self.weight is None else self.weight[first:last]
-        return Block(x, self.t[first:last], weight, first_row=first)
+        t, weight = self.targets.of_rows(slice(first, last))
+        return Block(x, t, weight, first_row=first)
 
     @cached_property
     def exponent(self) -> Array:
         """Column scales, from the largest magnitude in each column."""
-        return sparse_exponents(self.x, self.t)
+        return sparse_exponents(self.x, self.targets.values)
 
     def scan(self, scan: Scan, order: NDArray[np.int64] | None = None, outputs: Array | None = None) -> None:
         """Run a scan over all rows, in place; in another order without a copy of the rows."""
         self.reads[0] += 1
-        scan.run(Block(self.x, self.t, self.weight), order, outputs)
+        scan.run(Block(self.x, self.targets.values, self.targets.weight), order, outputs)
 
     @property
     def density(self) -> float:
@@ -194,6 +152,15 @@ class SparseSource(HostRows):
     def matrix(self) -> RowMatrix:
         """Return X."""
         return SparseMatrix(self.x, self.reads)
+
+
+def rows_beside(
+    source: IndexedSource, x: AnyArray, names: tuple[str, ...] | None = None, **known: AnyArray
+) -> ArraySource | SparseSource:
+    """Return rows x (N, D) in memory with the targets and the count of reads of others, which are in memory too."""
+    kind = SparseSource if is_sparse(x) else ArraySource
+    made = kind(x, source.targets.values, names=names)
+    return replaced(made, targets=source.targets, reads=source.reads, **known)
 
 
 def source_of(blocks: list[Block], names: tuple[str, ...] | None) -> ArraySource | SparseSource:

@@ -18,12 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, ThetaLike, as_dense, host, is_sparse
+from adaline.attributes import replaced
 from adaline.block import MIN_BLOCK_ROWS, Block, Shape
 from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.scans import Scan, State
 from adaline.sources.matrix import RowMatrix
 from adaline.sources.streamed import PageLocks, blocks_on_device
+from adaline.sources.targets import (
+    RowTargets,
+    TargetChange,
+    class_indices,
+    labels_among,
+    targets_of_block,
+    weights_of_block,
+)
 from adaline.sources.threads import Forest, done_ahead, one_blas_thread, run_tasks
 from adaline.sums import Sum, WeightTotals
 
@@ -48,6 +57,7 @@ class Source(ABC):
 
     shape: Shape
     n_rows: int
+    targets: RowTargets
     names: tuple[str, ...] | None
     coding: Coding | None = None
     """How the columns were made from those of a table; None where they were not."""
@@ -62,24 +72,16 @@ class Source(ABC):
     """Whether blocks run on several threads; on a device they run one after the other."""
     reads: list[int]
     """How often the rows were read: a list of one number, shared by sources of the same rows."""
-    flat: bool = True
-    """Whether the targets were given as one vector (N,), so that results are vectors too."""
     parts: Any = None
     """The parts of the rows on an engine, which makes sums and maps of them; None where this process reads the rows."""
     absorb: tuple[str, ...] = ()
     """Names of the columns of a table whose effects are to be absorbed before a fit."""
     absorption: Any = None
     """What was absorbed from the rows, where they are those of `Absorbed`."""
-    offset: int = 0
-    """How many of the last targets are offsets, known parts of the outputs of a row: none, one for all, or one each."""
-
     device: Any = None
     """The device that dense rows on the host are sent to for sums that have a kernel there; None for no such device."""
     page_locks: PageLocks | None = None
     """What locks the pages of an array that is sent to a device."""
-
-    target_advice: str = "open the table with target='column'"
-    """What to do, or what is wrong, where rows have no targets and a system needs them."""
 
     hashed: bool = False
     """Whether the columns are those that all names of a file are hashed to."""
@@ -106,18 +108,17 @@ class Source(ABC):
         """Return X, for products with it; rows that no solver asks for it have none."""
         raise NotImplementedError
 
-    @abstractmethod
     def read_targets(self) -> Array:
-        """Return all targets, (N, K)."""
+        """Return all targets, (N, K), on the host."""
+        t = self.targets.values
+        return self.map(targets_of_block) if t is None else host(t)
 
-    @property
-    @abstractmethod
-    def weighted(self) -> bool:
-        """Whether the rows have weights."""
-
-    @abstractmethod
     def read_weights(self) -> Array | None:
-        """Return all weights, (N,), or None where rows have none."""
+        """Return all weights, (N,), on the host, or None where rows have none."""
+        if not self.targets.weighted:
+            return None
+        weight = self.targets.weight
+        return self.map(weights_of_block) if weight is None else host(weight)
 
     def learn_coding(self) -> Coding | None:
         """Return how the columns were made from those of a table; a read where that is still to be learned."""
@@ -129,22 +130,15 @@ class Source(ABC):
 
     @abstractmethod
     def with_targets(self, t: Array) -> Source:
-        """Return the same rows with other targets, (N, K)."""
+        """Return the same rows with other targets, (N, K), none of which is an offset, and the same weights."""
+
+    @abstractmethod
+    def changed(self, change: TargetChange) -> Source:
+        """Return the same rows with a change of their targets and weights."""
 
     def with_target(self, k: int) -> Source:
         """Return the same rows with target k alone, beside its offset where they have one."""
-        out = self.with_targets(np.ascontiguousarray(self.read_targets()[:, self.columns_of_target(k)]))
-        out.offset = min(self.offset, 1)
-        return out
-
-    def columns_of_target(self, k: int) -> list[int]:
-        """Return the indices of target k, and of its offset, among all targets."""
-        first = self.shape.targets - self.offset
-        return [k, first + (k if self.offset > 1 else 0)] if self.offset else [k]
-
-    def recoded(self, values: Array) -> Source:
-        """Return the same rows where target k, a class index, becomes values[k], (K, m)."""
-        return self.with_targets(values[self.read_targets()[:, 0].astype(np.intp)])
+        return self.changed(self.targets.choosing(self.targets.columns_of(k), min(self.targets.offset, 1)))
 
     def sum(self, kind: type[S], theta: ThetaLike = None, **config: Any) -> S:
         """Return the sum over all rows; blocks are merged in a fixed tree."""
@@ -272,11 +266,10 @@ class Source(ABC):
 
     def to_predict(self) -> Source:
         """Return the same rows without targets, but for their offset, where they have one."""
-        if not self.offset:
+        known = self.targets
+        if not known.offset:
             return self.unlabelled()
-        out = self.with_targets(self.read_targets()[:, -self.offset :])
-        out.offset = self.offset
-        return out
+        return self.changed(known.choosing(range(known.given, known.count), known.offset))
 
     def rows_at(self, indices: NDArray[np.intp]) -> Array:
         """Return the rows with these indices, ascending, as float64 on the host; where rows are streamed, a read."""
@@ -286,7 +279,7 @@ class Source(ABC):
 
     def find_labels(self, guess: bool = False) -> NDArray[Any]:
         """Return the distinct targets, sorted; with `guess` those of some rows, where that saves a pass."""
-        return np.unique(self.read_targets()[:, 0])
+        return labels_among(self.read_targets()[:, 0], self.targets.labels)
 
     def label_order(self) -> list[Any] | None:
         """Return the labels in the order of their categories, those without rows too; None where none is declared."""
@@ -294,8 +287,9 @@ class Source(ABC):
 
     def encoded(self, classes: NDArray[Any]) -> Source:
         """Return the same rows with the index of each target among the classes as target."""
-        order = np.argsort(classes, kind="stable")
-        return self.with_targets(order[np.searchsorted(classes, self.read_targets(), sorter=order)].astype(np.float64))
+        if np.dtype(self.targets.labels).kind in "iub" and np.array_equal(classes, np.arange(len(classes))):
+            return self
+        return self.changed(self.targets.mapping(partial(class_indices, classes), 1))
 
     def _max_threads(self) -> int | None:
         """Return how many threads can share the blocks; None for all."""
@@ -316,7 +310,7 @@ class Source(ABC):
 
     def total_weight(self) -> float:
         """Return the sum of the weights."""
-        if self.streamed and self.weighted:
+        if self.streamed and self.targets.weighted:
             return self.sum(WeightTotals).weight
         weight = self.read_weights()
         return float(self.count_rows()) if weight is None else float(weight.sum())
@@ -327,7 +321,7 @@ class Source(ABC):
         if first is not None:
             what, row, column, value = first
             place = self.leaf.place_of(row, column)
-            if what == "y" and column >= self.shape.targets - self.offset:
+            if what == "y" and column >= self.targets.given:
                 known = "" if self.coding is None else f" {self.coding.offset}"
                 raise InvalidData(f"offset{known} is {value:g} at {place.row}: give finite numbers")
             kind = "NaN" if np.isnan(value) else "infinity"
@@ -364,47 +358,32 @@ class InMemory(Source):
         """Return the source of the rows with these indices, in the order given."""
 
     @abstractmethod
-    def with_weight(self, weight: Array | None) -> Source:
-        """Return the same rows with other weights, (N,)."""
+    def retargeted(self, targets: RowTargets) -> Source:
+        """Return the same rows with other targets and weights in memory."""
 
 
-class KnownTargets(Source):
-    """A source whose targets t (N, K), and weights (N,) or None, lie in memory."""
-
-    t: Any
-    weight: Array | None
-
-    @property
-    def weighted(self) -> bool:
-        """Whether the rows have weights."""
-        return self.weight is not None
-
-    def read_weights(self) -> Array | None:
-        """Return the weights, (N,), or None."""
-        return self.weight
-
-    def read_targets(self) -> Array:
-        """Return the targets, (N, K), on the host."""
-        return host(self.t)
-
-
-class IndexedSource(KnownTargets):
+class IndexedSource(Source):
     """A source of rows x (N, D), targets t (N, K) and weights (N,) in memory, whose blocks are indexed."""
 
     rows_per_block: int
 
     def __init__(self, x: AnyArray, t: AnyArray, weight: AnyArray = None, names: tuple[str, ...] | None = None) -> None:
-        self.x, self.t, self.weight, self.names = x, t, weight, names
+        self.x, self.targets, self.names = x, RowTargets.held(t, weight), names
         self.n_rows = int(x.shape[0])
-        self.shape = Shape(int(x.shape[1]), int(t.shape[1]))
-        self.flat = self.shape.targets == 1
+        self.shape = Shape(int(x.shape[1]), self.targets.count)
         self.reads = [0]
 
+    def retargeted(self, targets: RowTargets) -> IndexedSource:
+        """Return the same rows with other targets and weights in memory."""
+        return replaced(self, targets=targets, shape=Shape(self.shape.features, targets.count))
+
     def with_targets(self, t: Array) -> Source:
-        """Return the same rows with other targets, (N, K)."""
-        other = type(self)(self.x, t, self.weight, self.names)
-        other.reads = self.reads
-        return other
+        """Return the same rows with other targets, (N, K), and the same weights."""
+        return self.retargeted(RowTargets.held(t, self.targets.weight))
+
+    def changed(self, change: TargetChange) -> Source:
+        """Return the same rows with a change of their targets and weights."""
+        return self.retargeted(self.targets.changed(change))
 
     @property
     def n_blocks(self) -> int:

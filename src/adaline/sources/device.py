@@ -7,15 +7,17 @@ tensors, without a copy, where torch is there; results are arrays of the caller'
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import AnyArray, Array, host, namespace, on_torch, to_device_of
+from adaline.arrays import AnyArray, namespace, on_torch, to_device_of
 from adaline.block import Block
 from adaline.sources.base import IndexedSource
 from adaline.sources.matrix import DeviceMatrix, RowMatrix
+from adaline.sources.targets import RowTargets
 
 DEVICE_BLOCK_ELEMENTS = 2**31
 
@@ -31,30 +33,28 @@ class DeviceSource(IndexedSource):
         super().__init__(x, to_device_of(x, on_torch(t)), None if weight is None else to_device_of(x, weight), names)
         self.rows_per_block = max(DEVICE_BLOCK_ELEMENTS // max(self.shape.features, 1), 1)
 
-    def with_targets(self, t: AnyArray) -> DeviceSource:
-        """Return the same rows with other targets, (N, K), on the host or on the device."""
-        other = type(self)(self.given, t, self.weight, self.names)
-        other.reads, other.rows_per_block = self.reads, self.rows_per_block
-        return other
+    def retargeted(self, targets: RowTargets) -> IndexedSource:
+        """Return the same rows with other targets and weights, on the host or on the device."""
+        t, weight = to_device_of(self.x, on_torch(targets.values)), targets.weight
+        return super().retargeted(
+            replace(targets, values=t, weight=None if weight is None else to_device_of(self.x, weight))
+        )
 
     def take_rows(self, rows: NDArray[np.intp]) -> DeviceSource:
         """Return the source of the rows with these indices, copied, in the order given; they stay on the device."""
         xp = namespace(self.x)
         indices = xp.asarray(rows.astype(np.int64), device=self.x.device)
-        weight = None if self.weight is None else xp.take(self.weight, indices, axis=0)
-        x, t = (xp.take(part, indices, axis=0) for part in (self.x, self.t))
+        t, weight = self.targets.values, self.targets.weight
+        weight = None if weight is None else xp.take(weight, indices, axis=0)
+        x, t = (xp.take(part, indices, axis=0) for part in (self.x, t))
         return type(self)(x, t, weight, self.names)
-
-    def read_weights(self) -> Array | None:
-        """Return the weights on the host, (N,), or None."""
-        return None if self.weight is None else host(self.weight)
 
     def block(self, i: int) -> Block:
         """Return a view of the rows of block i."""
         first = i * self.rows_per_block
         rows = slice(first, min(first + self.rows_per_block, self.n_rows))
-        weight = None if self.weight is None else self.weight[rows]
-        return Block(self.x[rows, :], self.t[rows, :], weight, first_row=first)
+        t, weight = self.targets.of_rows(rows)
+        return Block(self.x[rows, :], t, weight, first_row=first)
 
     def empty_on_device(self) -> Any:
         """Return an empty array of the package that the rows were given in, on their device."""

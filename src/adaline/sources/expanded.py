@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, as_dense, host, is_sparse
+from adaline.attributes import replaced
 from adaline.basis.base import Basis, check_columns_made
 from adaline.block import Block, Shape, block_rows
 from adaline.scans import Scan, State
-from adaline.sources.array import ArraySource, SparseSource
+from adaline.sources.array import ArraySource, SparseSource, rows_beside
 from adaline.sources.base import InMemory, Reader, Source
 from adaline.sources.matrix import DualGram, RowMatrix
+from adaline.sources.targets import RowTargets
 from adaline.sources.views import SameTargets, in_memory
 
 IN_MEMORY = 2**26
@@ -40,19 +42,15 @@ def expanded(source: Source, basis: Basis) -> Source:
         return Expanded(source, basis)
     if isinstance(source, SparseSource) and basis.stored(source.x) <= min(SPARSE, source.n_rows * basis.size / 4):
         given = [source.name(j) for j in range(source.shape.features)]
-        few = SparseSource(basis.sparse_of(source.x), source.t, source.weight, tuple(basis.names(given)))
-        few.flat, few.reads = source.flat, source.reads
-        return few
+        return rows_beside(source, basis.sparse_of(source.x), tuple(basis.names(given)))
     rows = ExpandedRows(source, basis)
     if 8 * rows.n_rows * rows.shape.features > IN_MEMORY:
         return rows
-    rows.reads = [0]  # to evaluate phi once, on rows in memory, is not counted as a read
+    rows = replaced(rows, reads=[0])  # to evaluate phi once, on rows in memory, is not counted as a read
     x = np.ascontiguousarray(rows.map(lambda block: np.asarray(block.x)))
     if not np.isfinite(x).all():
         rows.refuse_nonfinite()
-    out = ArraySource(x, source.t, source.weight, rows.names)
-    out.flat, out.reads = source.flat, source.reads
-    return out
+    return rows_beside(source, x, rows.names)
 
 
 def phi(basis: Basis, x: AnyArray) -> Array:
@@ -81,7 +79,7 @@ class Expanded(SameTargets):
         self.basis = basis
         self.names = tuple(basis.names(given))
         self.shape = Shape(len(self.names), base.shape.targets)
-        self.sparse, self.flat = False, base.flat
+        self.sparse = False
         self.step = piece_rows(self.shape.features)
 
     def matrix(self) -> RowMatrix:
@@ -179,9 +177,9 @@ class ExpandedRows(InMemory, Expanded):
         """Return the source of the rows with these indices, in the order given."""
         return expanded(self.base.take_rows(rows), self.basis)
 
-    def with_weight(self, weight: Array | None) -> Source:
-        """Return the same rows with other weights."""
-        return self._with(self.base.with_weight(weight))
+    def retargeted(self, targets: RowTargets) -> Source:
+        """Return the same rows with other targets and weights in memory."""
+        return self._with(self.base.retargeted(targets))
 
     def rows_at(self, indices: NDArray[np.intp]) -> Array:
         """Return phi of the rows with these indices."""
@@ -191,5 +189,5 @@ class ExpandedRows(InMemory, Expanded):
         return (self._rows(slice(first, first + self.step), first),)
 
     def _rows(self, rows: Any, first: int = 0) -> Block:
-        weight = None if self.base.weight is None else self.base.weight[rows]
-        return self._transformed(Block(self.base.x[rows], self.base.t[rows], weight, first_row=first))
+        t, weight = self.base.targets.of_rows(rows)
+        return self._transformed(Block(self.base.x[rows], t, weight, first_row=first))

@@ -17,9 +17,11 @@ import scipy
 from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, host
+from adaline.attributes import replaced
 from adaline.block import MAX_BLOCK_ROWS, Block, Shape, UnitsApart
 from adaline.sources.array import SparseSource
-from adaline.sources.base import InMemory, KnownTargets, Reader, Source
+from adaline.sources.base import InMemory, Reader, Source
+from adaline.sources.targets import RowTargets, TargetChange, taken_targets
 from adaline.sources.threads import run_blocks
 from adaline.sums.sample import LEAST_SPARSE_COLUMNS
 
@@ -28,7 +30,7 @@ STRETCH = 2**26  # bytes of memory that arrays of rows lie in one after the othe
 LOT, MOST_LOTS = 4, 16  # entries for each column of the rows that share one sum, and such lots of rows at most
 
 
-class CompactRows(InMemory, KnownTargets):
+class CompactRows(InMemory):
     """Sparse rows (N, D') of another source, held in memory in lots, each with one sum.
 
     Parameters
@@ -44,11 +46,11 @@ class CompactRows(InMemory, KnownTargets):
     def __init__(
         self, lots: list[UnitsApart], columns: NDArray[np.intp], t: Array, weight: Array | None, origin: Source
     ) -> None:
-        self.lots_of_rows, self.columns, self.t, self.weight, self.origin = lots, columns, t, weight, origin
-        self.reads, self.names = origin.reads, None
+        self.lots_of_rows, self.columns, self.origin = lots, columns, origin
+        self.targets, self.reads, self.names = RowTargets.held(t, weight), origin.reads, None
         self.ends = np.cumsum([0, *(lot.shape[0] for lot in lots)])
         self.n_rows = int(self.ends[-1])
-        self.shape, self.flat = Shape(lots[0].shape[1], t.shape[1]), t.shape[1] == 1
+        self.shape = Shape(lots[0].shape[1], t.shape[1])
 
     @property
     def density(self) -> float:
@@ -56,12 +58,16 @@ class CompactRows(InMemory, KnownTargets):
         return sum(lot.nnz for lot in self.lots_of_rows) / max(self.n_rows * self.shape.features, 1)
 
     def with_targets(self, t: Array) -> CompactRows:
-        """Return the same rows with other targets, (N, K)."""
-        return CompactRows(self.lots_of_rows, self.columns, t, self.weight, self.origin)
+        """Return the same rows with other targets, (N, K), and the same weights."""
+        return self.retargeted(RowTargets.held(t, self.targets.weight))
 
-    def with_weight(self, weight: Array | None) -> CompactRows:
-        """Return the same rows with other weights, (N,)."""
-        return CompactRows(self.lots_of_rows, self.columns, self.t, weight, self.origin)
+    def changed(self, change: TargetChange) -> CompactRows:
+        """Return the same rows with a change of their targets and weights."""
+        return self.retargeted(self.targets.changed(change))
+
+    def retargeted(self, targets: RowTargets) -> CompactRows:
+        """Return the same rows with other targets and weights in memory."""
+        return replaced(self, targets=targets, shape=Shape(self.shape.features, targets.count))
 
     def take_rows(self, rows: NDArray[np.intp]) -> CompactRows:
         """Return the source of the rows with these indices, copied, in the order given."""
@@ -74,10 +80,8 @@ class CompactRows(InMemory, KnownTargets):
         some = _stacked(parts)
         if (order[1:] < order[:-1]).any():
             some = some.taken(np.argsort(order))
-        weight = None if self.weight is None else self.weight[rows]
-        out = CompactRows([some], self.columns, self.t[rows], weight, self.origin)
-        out.reads = [0]
-        return out
+        t, weight = taken_targets(rows, self.targets.values, self.targets.weight)
+        return replaced(CompactRows([some], self.columns, t, weight, self.origin), reads=[0])
 
     def take_columns(self, columns: NDArray[np.intp]) -> SparseSource:
         """Return some columns, copied, in the order given."""
@@ -105,9 +109,8 @@ class CompactRows(InMemory, KnownTargets):
             found[i] = rows_of(self.lots_of_rows[i])
 
         run_blocks(len(found), work)
-        out = SparseSource(scipy.sparse.vstack(found).tocsr(), self.t, self.weight)
-        out.reads = self.reads
-        return out
+        x = scipy.sparse.vstack(found).tocsr()
+        return replaced(SparseSource(x, self.targets.values, self.targets.weight), reads=self.reads)
 
     def _readers(self) -> Iterator[Reader]:
         for i in range(len(self.lots_of_rows)):
@@ -115,8 +118,8 @@ class CompactRows(InMemory, KnownTargets):
 
     def _run(self, i: int) -> tuple[Block]:
         rows = slice(self.ends[i], self.ends[i + 1])
-        weight = None if self.weight is None else self.weight[rows]
-        return (Block(self.lots_of_rows[i], self.t[rows], weight, first_row=int(self.ends[i])),)
+        t, weight = self.targets.of_rows(rows)
+        return (Block(self.lots_of_rows[i], t, weight, first_row=int(self.ends[i])),)
 
     def _blocks_ahead(self) -> Generator[Block, None, None]:
         yield from self.blocks()
@@ -183,7 +186,7 @@ def hold_rows(source: Source) -> CompactRows | None:
     except BeyondLimit:
         return None
     t = np.concatenate([part for _, part, _ in found])
-    weight = np.concatenate([part for _, _, part in found if part is not None]) if source.weighted else None
+    weight = np.concatenate([part for _, _, part in found if part is not None]) if source.targets.weighted else None
     pieces = [part for rows, _, _ in found for part in rows]
     del found
     columns = _renumber(pieces, source.shape.features)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import is_sparse
 from adaline.block import Block
-from adaline.sources.array import ArraySource, SparseSource, source_of
+from adaline.sources.array import ArraySource, SparseSource, rows_beside, source_of
 from adaline.sources.base import InMemory, Source
 from adaline.sources.device import DeviceSource
 from adaline.sources.held import CompactRows
@@ -38,7 +38,7 @@ def draw_rows(source: Source, rows: int, seed: int = 0, *, among: NDArray[np.int
 def sampled(some: RowSample, source: Source) -> ArraySource | SparseSource:
     """Return a sample of the rows of a source as a source."""
     kind = SparseSource if is_sparse(some.x) else ArraySource
-    return kind(some.x, some.t, some.weight if source.weighted else None, source.names)
+    return kind(some.x, some.t, some.weight if source.targets.weighted else None, source.names)
 
 
 def _taken(indices: NDArray[np.intp], block: Block) -> Block | None:
@@ -49,15 +49,11 @@ def _taken(indices: NDArray[np.intp], block: Block) -> Block | None:
 
 def select_columns(source: Source, columns: NDArray[np.intp]) -> Source | None:
     """Return some columns of a source, in the order given; None where its rows do not lie in memory."""
-    out: ArraySource | SparseSource
     if isinstance(source, CompactRows):
         return source.take_columns(columns)
     if isinstance(source, SparseSource):
-        out = SparseSource(source.x[:, columns], source.t, source.weight)
-        out.exponent = np.concatenate([source.exponent[columns], source.exponent[source.shape.features :]])
-    elif type(source) is ArraySource:
-        out = ArraySource(np.take(source.x, columns, axis=1), source.t, source.weight)
-    else:
-        return None
-    out.reads = source.reads
-    return out
+        exponent = np.concatenate([source.exponent[columns], source.exponent[source.shape.features :]])
+        return rows_beside(source, source.x[:, columns], exponent=exponent)
+    if type(source) is ArraySource and source.device is None:
+        return rows_beside(source, np.take(source.x, columns, axis=1))
+    return None

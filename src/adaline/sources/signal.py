@@ -21,7 +21,7 @@ from adaline.arrays import AnyArray, Array, ThetaLike, namespace, to_device_of
 from adaline.block import Block, Shape, block_rows
 from adaline.errors import InvalidData
 from adaline.locks import cached_property
-from adaline.sources.base import IndexedSource, S, Source
+from adaline.sources.base import IndexedSource, S
 from adaline.sources.matrix import FLOATS, DenseMatrix, RowMatrix
 from adaline.sources.threads import one_blas_thread, run_blocks
 from adaline.sums import Moments
@@ -58,7 +58,7 @@ class SignalSource(IndexedSource):
         names: tuple[str, ...] | None = None,
     ) -> None:
         super().__init__(x if x.dtype in FLOATS else x.astype(np.float64), t, weight, names)
-        self.n_rows, self.shape, self.flat = len(t), Shape(sum(taps), t.shape[1]), True
+        self.n_rows, self.shape = len(t), Shape(sum(taps), t.shape[1])
         self.taps, self.delay, self.origin, self.history = taps, delay, origin, history
         self.longest, self.rows_per_block = max(taps), block_rows(self.shape.features)
 
@@ -71,13 +71,19 @@ class SignalSource(IndexedSource):
             x = windows.reshape(last - first, self.shape.features)
         else:
             x = windows[:, *self._columns]
-        weight = None if self.weight is None else self.weight[first:last]
-        return Block(x, self.t[first:last], weight, first_row=first)
+        t, weight = self.targets.of_rows(slice(first, last))
+        return Block(x, t, weight, first_row=first)
 
     def rows(self, first: int, last: int) -> SignalSource:
         """Return rows first to last - 1 as a source of its own, with the samples before them."""
-        weight = None if self.weight is None else self.weight[first:last]
-        return self._with(self.t[first:last], self.origin + first, weight)
+        t, weight = self.targets.of_rows(slice(first, last))
+        return SignalSource(
+            *(self.x, t, self.taps, self.delay),
+            origin=self.origin + first,
+            history=self.history,
+            weight=weight,
+            names=self.names,
+        )
 
     def samples(self, first: int, last: int) -> Any:
         """Return the samples of rows first to last - 1, (last - first + longest - 1, C), oldest sample first."""
@@ -109,18 +115,14 @@ class SignalSource(IndexedSource):
 
     def sum(self, kind: type[S], theta: ThetaLike = None, **config: Any) -> S:
         """Return the sum over all rows; second moments by the recursion where there are no weights and no intercept."""
-        if kind is Moments and self.weight is None and not config.get("centred", True):
+        if kind is Moments and self.targets.weight is None and not config.get("centred", True):
             self.reads[0] += 1
             return cast(S, self._moments())
         return super().sum(kind, theta, **config)
 
-    def with_targets(self, t: Array) -> Source:
-        """Return the same rows with other targets."""
-        return self._with(t, self.origin, self.weight)
-
     def refuse_nonfinite(self) -> None:
         """Raise, naming the first sample and signal that is NaN or infinite."""
-        for what, values, first in (("X", self.x, 0), ("y", self.t, self.origin)):
+        for what, values, first in (("X", self.x, 0), ("y", self.targets.values, self.origin)):
             bad = np.argwhere(~np.isfinite(values))
             if len(bad):
                 row, column = (int(v) for v in bad[0])
@@ -132,15 +134,10 @@ class SignalSource(IndexedSource):
                 )
         super().refuse_nonfinite()
 
-    def _with(self, t: Array, origin: int, weight: Array | None) -> SignalSource:
-        return SignalSource(
-            self.x, t, self.taps, self.delay, origin=origin, history=self.history, weight=weight, names=self.names
-        )
-
     def _moments(self) -> Moments:
         """Return the raw moments, from products with the last tap of each signal and with the targets."""
         signals, (d, _) = len(self.taps), self.shape
-        scale, target_scale = _scale(self.x), _scale(self.t)
+        scale, target_scale = _scale(self.x), _scale(self.targets.values)
         products = self._products(scale, target_scale)
         newest, before = ((self.samples(i, i + 1)[::-1] * np.exp2(-scale)).T for i in (self.n_rows - 1, -1))
         out = Moments.zero(self.shape, centred=False)
@@ -166,7 +163,7 @@ class SignalSource(IndexedSource):
     def _products(self, scale: Array, target_scale: Array) -> Array:
         """Return the sums of products of the last taps and the targets, (C + K), with [all taps, targets, 1]."""
         signals, (d, k) = len(self.taps), self.shape
-        down, target_down = np.exp2(-scale), np.exp2(-target_scale)
+        down, target_down, targets = np.exp2(-scale), np.exp2(-target_scale), self.targets.values
         size = CHUNK * CHUNKS
         parts = np.zeros((max(-(-self.n_rows // size), 1), signals + k, d + k + 1))
 
@@ -176,7 +173,7 @@ class SignalSource(IndexedSource):
             for first in range(part * size, stop, CHUNK):
                 last = min(first + CHUNK, stop)
                 x = np.multiply(self.samples(first, last).T, down[:, None], dtype=np.float64, order="C")
-                t = np.multiply(self.t[first:last].T, target_down[:, None], order="C")
+                t = np.multiply(targets[first:last].T, target_down[:, None], order="C")
                 lines = [line[self.longest - taps :] for line, taps in zip(x, self.taps, strict=True)]
                 for row, y in zip(parts[part], [*(line[: last - first] for line in lines), *t], strict=True):
                     for columns, line in zip(self._slices, lines, strict=True):

@@ -14,7 +14,7 @@ import numpy as np
 from adaline.arrays import AnyArray, Array, host, is_sparse
 from adaline.basis.base import Basis
 from adaline.forms import Finite, Positive
-from adaline.sources.array import SparseSource
+from adaline.sources.array import SparseSource, rows_beside
 from adaline.sources.base import Source
 from adaline.sources.expanded import ExpandedRows, expanded
 
@@ -54,9 +54,7 @@ class Standard:
 def standardized(source: Source, standard: Standard) -> Source:
     """Return the same rows in standardised columns."""
     if isinstance(source, SparseSource):
-        out = SparseSource(standard.rows(source.x), source.t, source.weight, source.names)
-        out.flat, out.reads = source.flat, source.reads
-        return out
+        return rows_beside(source, standard.rows(source.x), source.names)
     if isinstance(source, ExpandedRows):
         return expanded(source.base, _Standardized(standard, source.basis))
     return expanded(source, _Standardized(standard, None))

@@ -15,7 +15,7 @@ MOST_ROWS = 2**26
 
 def weight_totals(source: Source) -> WeightTotals:
     """Return the totals of the weights of a source; a read where it is streamed and weighted."""
-    if not source.weighted:
+    if not source.targets.weighted:
         rows = source.count_rows()
         return WeightTotals(float(rows), rows, 0.0, 1.0)
     if source.streamed:

@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import AnyArray, Array, TargetsLike, host
+from adaline.arrays import Array, host
+from adaline.attributes import replaced
 from adaline.block import MAX_BLOCK_ROWS, Block, Shape
 from adaline.row_hashes import row_hashes
 from adaline.sources.array import source_of
 from adaline.sources.base import InMemory, Reader, Source
 from adaline.sources.matrix import RowMatrix
+from adaline.sources.targets import TargetChange
 
 
 class SourceView(Source):
@@ -30,7 +32,7 @@ class SourceView(Source):
         self.base = base
         self.shape, self.names, self.coding, self.reads = base.shape, base.names, base.coding, base.reads
         self.sparse, self.streamed, self.costly = base.sparse, base.streamed, base.costly
-        self.parallel, self.flat = base.parallel, base.flat
+        self.parallel, self.targets = base.parallel, base.targets.described()
 
     @abstractmethod
     def _transformed(self, block: Block) -> Block:
@@ -56,22 +58,13 @@ class SourceView(Source):
         """The fraction of the numbers of X that are stored."""
         return self.base.density
 
-    @property
-    def weighted(self) -> bool:
-        """Whether the rows have weights."""
-        return self.base.weighted
-
-    def read_weights(self) -> Array | None:
-        """Return all weights, (N,), or None."""
-        return self.base.read_weights()
-
-    def read_targets(self) -> Array:
-        """Return all targets of the view, (N, K)."""
-        return self.map(lambda block: np.asarray(block.t))
-
     def with_targets(self, t: Array) -> Source:
         """Return the rows of the base with other targets; weights that the view added are not kept."""
         return self.base.with_targets(t)
+
+    def changed(self, change: TargetChange) -> Source:
+        """Return the same rows with a change of their targets and weights."""
+        return ChangedTargets(self, change)
 
     def count_rows(self) -> int:
         """Return the number of rows."""
@@ -111,17 +104,17 @@ class SameTargets(SourceView):
         """Return all targets, (N, K)."""
         return self.base.read_targets()
 
+    def read_weights(self) -> Array | None:
+        """Return all weights, (N,), or None."""
+        return self.base.read_weights()
+
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets."""
         return self._with(self.base.with_targets(t))
 
-    def with_target(self, k: int) -> Source:
-        """Return the same rows with target k alone, beside its offset where they have one."""
-        return super().with_target(k) if self.offset else self._with(self.base.with_target(k))
-
-    def recoded(self, values: Array) -> Source:
-        """Return the same rows where target k, a class index, becomes values[k]."""
-        return self._with(self.base.recoded(values))
+    def changed(self, change: TargetChange) -> Source:
+        """Return the same rows with a change of their targets and weights."""
+        return self._with(self.base.changed(change))
 
     def find_labels(self, guess: bool = False) -> NDArray[Any]:
         """Return the distinct targets of all rows, sorted."""
@@ -140,51 +133,26 @@ class SameTargets(SourceView):
         return self._with(self.base.unlabelled())
 
 
-class Recoded(SourceView):
-    """A stream of rows whose targets are class indices: class k has targets values[k], and weights times
-    class_weight[k].
-    """
+class ChangedTargets(SourceView):
+    """The rows of a source with a change of their targets, made block by block: no array of all rows is made."""
 
-    def __init__(self, base: Source, values: Array, class_weight: Array | None = None) -> None:
+    def __init__(self, base: Source, change: TargetChange) -> None:
         super().__init__(base)
-        self.values, self.class_weight = values, class_weight
-        self.shape = Shape(base.shape.features, values.shape[1])
+        self.change, self.targets = change, change.known
+        self.shape = Shape(base.shape.features, change.known.count)
 
-    @property
-    def weighted(self) -> bool:
-        """Whether the rows have weights, of their own or of their class."""
-        return self.class_weight is not None or self.base.weighted
+    def read_targets(self) -> Array:
+        """Return all targets, (N, K)."""
+        return self.change.of(self.base.read_targets(), None)[0]
 
     def read_weights(self) -> Array | None:
         """Return all weights, (N,), or None."""
-        if self.class_weight is None:
-            return self.base.read_weights()
-        return self.map(lambda block: np.asarray(block.weight))
+        weight = self.base.read_weights()
+        return np.asarray(self.change.of(self.base.read_targets(), weight)[1]) if self.change.reweighs else weight
 
     def _transformed(self, block: Block) -> Block:
-        codes = np.asarray(block.t)[:, 0].astype(np.intp)
-        weight: Any = block.weight
-        if self.class_weight is not None:
-            weight = self.class_weight[codes] if weight is None else weight * self.class_weight[codes]
-        return replace(block, t=self.values[codes], weight=weight)
-
-
-class Shares(SourceView):
-    """A stream of successes and failures, two targets, as shares of successes, weighted by the trials."""
-
-    weighted = True
-
-    def __init__(self, base: Source) -> None:
-        super().__init__(base)
-        self.shape, self.flat = Shape(base.shape.features, 1), True
-
-    def read_weights(self) -> Array:
-        """Return all weights, (N,)."""
-        return self.map(lambda block: np.asarray(block.weight))
-
-    def _transformed(self, block: Block) -> Block:
-        share, weight = shares_of(block.t, block.weight)
-        return replace(block, t=share[:, None], weight=weight)
+        t, weight = self.change.of(block.t, block.weight)
+        return replace(block, t=t, weight=weight)
 
 
 class Fold(SameTargets):
@@ -196,12 +164,8 @@ class Fold(SameTargets):
 
     def __init__(self, base: Source, number: int, folds: int | NDArray[np.int64], held_out: bool) -> None:
         super().__init__(base)
-        self.number, self.folds, self.held_out, self.offset = number, folds, held_out, base.offset
-
-    @property
-    def weighted(self) -> bool:
-        """True: rows outside have weight zero."""
-        return True
+        self.number, self.folds, self.held_out = number, folds, held_out
+        self.targets = replace(self.targets, weighted=True)  # rows outside have weight zero
 
     def read_weights(self) -> Array:
         """Return all weights, (N,)."""
@@ -210,7 +174,7 @@ class Fold(SameTargets):
 
     def total_weight(self) -> float:
         """Return the sum of the weights; that of rows without weights of their own needs no read."""
-        if self.base.weighted or self.parts is not None:
+        if self.base.targets.weighted or self.parts is not None:
             return super().total_weight()
         rows = self.count_rows()
         ends = [*range(0, rows, MAX_BLOCK_ROWS), rows]
@@ -255,22 +219,14 @@ def in_memory(source: Source) -> Source:
     if source.streamed or isinstance(source, InMemory):
         return source
     out = source_of([block.gathered() for block in source.blocks()], source.names)
-    out.flat, out.coding, out.reads, out.offset = source.flat, source.coding, source.reads, source.offset
-    return out
+    targets = replace(source.targets, values=out.targets.values, weight=out.targets.weight)
+    return replaced(out.retargeted(targets), coding=source.coding, reads=source.reads)
 
 
 def recoded(source: Source, values: Array, class_weight: Array | None = None) -> Source:
     """Return the same rows with values[k] (C, m) as targets of class k, and weights times class_weight[k] (C,)."""
-    if source.streamed:
-        return Recoded(source, values, class_weight)
-    source = in_memory(source)
-    codes = source.read_targets()[:, 0].astype(np.intp)
-    out = source.with_targets(np.take(values, codes, axis=0, mode="clip"))
-    if class_weight is None:
-        return out
-    assert isinstance(out, InMemory)
-    weight = source.read_weights()
-    return out.with_weight(class_weight[codes] if weight is None else weight * class_weight[codes])
+    rows = source if source.tabular else in_memory(source)  # a table can still read a column of groups
+    return rows.changed(source.targets.recoding(values, class_weight))
 
 
 def of_class(source: Source, k: int, classes: int) -> Source:
@@ -280,26 +236,9 @@ def of_class(source: Source, k: int, classes: int) -> Source:
     source = in_memory(source)
     assert isinstance(source, InMemory)
     rows = source.take_rows(np.flatnonzero(source.read_targets()[:, 0] == k))
-    out = rows.with_targets(np.zeros((rows.n_rows, 1)))
-    out.reads = source.reads
-    return out
-
-
-def shares_of(y: TargetsLike, weight: AnyArray) -> tuple[Array, Array]:
-    """Return the shares (n,) of successes and failures y (n, 2), and their weights: the trials, times those given."""
-    t = np.asarray(y, dtype=np.float64)
-    trials = t.sum(axis=1)
-    return t[:, 0] / np.where(trials > 0, trials, 1.0), trials if weight is None else trials * np.asarray(weight)
+    return replaced(rows.with_targets(np.zeros((rows.n_rows, 1))), reads=source.reads)
 
 
 def as_shares(source: Source) -> Source:
     """Return rows of successes and failures as rows of shares of successes, weighted by the trials."""
-    if source.streamed:
-        return Shares(source)
-    source = in_memory(source)
-    share, weight = shares_of(source.read_targets(), source.read_weights())
-    out = source.with_targets(share[:, None])
-    assert isinstance(out, InMemory)
-    out = out.with_weight(weight)
-    out.flat = True
-    return out
+    return in_memory(source).changed(source.targets.sharing())

@@ -341,7 +341,7 @@ class AdaptiveFilter(SignalSystem):
             self._refuse_sparse(X)
             source, columns = open_rows(self, X, y, sample_weight, reset=reset)
             source.refuse_parts()
-            flat = source.flat if reset else self._flat
+            flat = source.targets.flat if reset else self._flat
             return SignalBlocks(source.shape.targets, flat, columns, source.blocks())
         given = self._read(X, y, sample_weight, reset=reset)
         return SignalBlocks(given.t.shape[1], given.flat, given.columns, [Block(given.x, given.t, given.weight)])

@@ -49,7 +49,8 @@ from adaline.parameters import (
 from adaline.results import CONSTANT, EXPLAINED, Certificate, Status, combine_certificates, without_constants
 from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
-from adaline.sources.views import as_shares, shares_of
+from adaline.sources.targets import shares_of
+from adaline.sources.views import as_shares
 from adaline.state import FitSettings, FittedAttribute, FittedWith
 from adaline.sums import Targets
 from adaline.systems.families.decisions import label_of_largest
@@ -128,7 +129,7 @@ class OpenedNet(NamedTuple):
     @property
     def flat(self) -> bool:
         """Whether the targets are one vector of numbers."""
-        return self.source.flat and self.classes is None
+        return self.source.targets.flat and self.classes is None
 
 
 @named_system

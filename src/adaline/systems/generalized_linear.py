@@ -392,7 +392,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             own, part = slice(None), posed._replace(loss=alone)
             columns: slice | list[int] = slice(None)
             if not together:
-                own, columns = slice(k, k + 1), source.columns_of_target(k)
+                own, columns = slice(k, k + 1), source.targets.columns_of(k)
                 rows, found_first = source.with_target(k), opening._replace(sample=None)
                 part = PosedRows(rows, alone, found_first, constant[own], True, posed.columns)
             one = options if options.init is None else replace(options, init=options.init[own])
@@ -821,10 +821,10 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     ) -> list[Source]:
         """Return rows given again, for each fit those of its targets; refuse others than the model could have."""
         source = open_rows(self, X, y, sample_weight, reset=False, offset=offset, exposure=exposure).source
-        if bool(source.offset) != bool(getattr(self, "_with_offset", None)):
+        if bool(source.targets.offset) != bool(getattr(self, "_with_offset", None)):
             what = "with an offset: give it again" if getattr(self, "_with_offset", None) else "without an offset"
             raise InvalidParameter(f"this model was fitted {what}, as offset= or exposure=")
-        given, targets = source.shape.targets - source.offset, len(self._fits)
+        given, targets = source.targets.given, len(self._fits)
         if given != targets and not (given == 2 and self._loss().name == "binomial"):
             raise InvalidData(f"the model has {counted(targets, 'target')}, the rows have {given}")
         return [source] if len(self._fits) == 1 else [source.with_target(k) for k in range(len(self._fits))]

@@ -123,7 +123,7 @@ class KeslerPerceptron(OnlineClassifier):
     ) -> OnlineResult:
         if options.mixing is not None:
             return run_mixed(source, scan, options, options.mixing, measure_rivals, "LogisticRegression")
-        bounded = self.init is None and self.schedule == "constant" and not source.weighted
+        bounded = self.init is None and self.schedule == "constant" and not source.targets.weighted
         result = replace(run_corrections(source, scan, options, before), bounded=bounded)
         known = type(self).__name__, setup.labels, self.standardize, self.fit_intercept
         return explain_mistakes(source, scan, options, result, *known)

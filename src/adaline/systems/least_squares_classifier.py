@@ -108,7 +108,7 @@ class LeastSquaresClassifier(ClosedFormClassifier):
 
     def _solve(self, rows: OpenedClasses, sums: ClassMoments) -> SolvedClasses:
         targets, source = self._targets(sums.weights), rows.source
-        recoded = None if source is None else source.recoded(targets)
+        recoded = None if source is None else source.changed(source.targets.recoding(targets))
         moments = self._coded(sums, targets)
         penalty, path = self._ridge(moments, rows, sums, recoded)
         if recoded is None:

@@ -118,7 +118,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         meter = Meter(X)
         check_parameters(self)
         source, setup = self._open(X, y, sample_weight, self._state if self.warm_start else None)
-        self._learn(replace(setup, flat=source.flat), source, meter)
+        self._learn(replace(setup, flat=source.targets.flat), source, meter)
         return self
 
     @transaction
@@ -191,7 +191,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         opened = open_rows(self, X, y, sample_weight, reset=before is None)
         source = in_memory(opened.source)
         if before is None:
-            return source, self._setup(source, opened.columns, flat=source.flat)
+            return source, self._setup(source, opened.columns, flat=source.targets.flat)
         if source.shape.targets != len(before.scan.theta):
             given = counted(source.shape.targets, "target")
             raise InvalidData(f"y has {given}, but LMS was fitted to {len(before.scan.theta)}")

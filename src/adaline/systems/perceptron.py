@@ -147,7 +147,7 @@ class Perceptron(OnlineClassifier):
         if options.mixing is not None:
             return run_mixed(source, scan, options, options.mixing, measure_mistakes, "LogisticRegression")
         if self.mode == "online":
-            bounded = self.init is None and self.schedule == "constant" and not source.weighted
+            bounded = self.init is None and self.schedule == "constant" and not source.targets.weighted
             result = replace(run_corrections(source, scan, options, before), bounded=bounded)
         else:
             result = self._correct_batches(source, scan, options, before)

@@ -533,7 +533,7 @@ def learned(
     meter: Meter,
 ) -> RobustState:
     """Return what was learned from the fits, one for each target, and the objective after each of their iterations."""
-    flat, like = source.flat, source.empty_on_device()
+    flat, like = source.targets.flat, source.empty_on_device()
     coef, intercept = split_theta(np.concatenate([fit.solution.theta for fit in fits]), flat, like)
     scale = np.array([fit.scale for fit in fits])
     known = named([fit.dependence for fit in fits], columns.coefficient_names())

@@ -108,11 +108,12 @@ class Recording:
         if waiting + self.after:
             total = self._plus(done, source.rows(rows - waiting, source.n_rows))
         kept = min(max(waiting + self.delay + source.longest - 1, 0), len(source.x))
+        t, weight = source.targets.of_rows(slice(rows - waiting, rows))
         return replace(
             self,
             x=source.x[len(source.x) - kept :].copy(),
-            t=source.t[rows - waiting : rows].copy(),
-            weight=None if source.weight is None else source.weight[rows - waiting : rows].copy(),
+            t=t.copy(),
+            weight=None if weight is None else weight.copy(),
             done=done,
             total=total,
         )
@@ -364,7 +365,7 @@ class WienerFilter(SignalSystem):
         self._refuse_sparse(X)
         source, columns = open_rows(self, X, y, sample_weight, reset=begun is None)
         recording = self._begin(columns, source.shape.targets) if begun is None else begun
-        flat = source.flat if begun is None else self._flat
+        flat = source.targets.flat if begun is None else self._flat
         for block in source.blocks():
             given = Signals(block.x, block.t, block.weight, flat, columns)
             recording = recording.take(self._rows(recording, given))

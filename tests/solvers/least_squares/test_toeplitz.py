@@ -28,7 +28,7 @@ def windowed(colour: list[float], taps: int, n: int = 4000) -> SignalSource:
 
 def correlations(source: SignalSource) -> tuple[Any, Any]:
     """r_xx and r_xy as sums, in 80 bits."""
-    x, d = source.x[:, 0].astype(np.longdouble), source.t[:, 0].astype(np.longdouble)
+    x, d = source.x[:, 0].astype(np.longdouble), source.targets.values[:, 0].astype(np.longdouble)
     n = len(x)
     lags = range(source.longest)
     return tuple(np.array([y[k:n] @ x[: n - k] for k in lags]).astype(float) for y in (x, d))

@@ -75,7 +75,9 @@ def _of_moments(parts: list[Moments], source: Source, options: NetOptions) -> li
 
 def _by_rows(source: Source, options: NetOptions) -> list[FittedNet] | None:
     """Fit squared losses from products of columns of rows in memory; None where that takes too much memory."""
-    if not (type(source) is ArraySource or isinstance(source, SparseSource)) or not copy_fits(source):
+    if not (type(source) is ArraySource or isinstance(source, SparseSource)) or source.device is not None:
+        return None
+    if not copy_fits(source):
         return None
     spread = column_spread(source)
     targets = source.read_targets()

@@ -31,6 +31,7 @@ from adaline.solvers.least_squares.fit import Fit, digits, judge
 from adaline.sources.absorbed import AbsorbedSource, Absorption
 from adaline.sources.tables.effects import EffectRows, Levels, read_effect_rows
 from adaline.sources.tables.source import TableSource
+from adaline.sources.targets import RowTargets
 
 # levels of columns but the largest up to which the rank is computed exactly; doubling it takes 8 times the work
 MOST_RANKED_LEVELS = 1000
@@ -50,7 +51,7 @@ def absorb(table: TableSource, frequencies: bool = True) -> AbsorbedSource:
     columns = rows.columns[: table.shape.features + 1]
     removal = Projection(SortedRows.of(rows.levels), rows.weight).remove_from(columns, targets=1)
     absorption = describe_absorption(rows, total, singletons)
-    return AbsorbedSource(rows, absorption, removal, columns[table.shape.features :].T)
+    return AbsorbedSource(rows, absorption, removal, RowTargets.held(columns[table.shape.features :].T))
 
 
 def opened(table: TableSource, frequencies: bool = True) -> tuple[EffectRows, int]:

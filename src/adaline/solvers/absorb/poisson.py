@@ -28,6 +28,7 @@ from adaline.solvers.absorb.separation import ZERO_PART, SeparatedRows, rectifie
 from adaline.sources.absorbed import AbsorbedSource
 from adaline.sources.tables.effects import EffectRows
 from adaline.sources.tables.source import TableSource
+from adaline.sources.targets import RowTargets
 
 MOST_STEPS = 100  # Newton steps; doubling it doubles the time before a fit is reported as not converged
 MOST_HALVINGS = 30  # halvings of a step, after which the shortest is taken; doubling it changes nothing beyond rounding
@@ -83,12 +84,10 @@ def absorb_poisson(table: TableSource, model: Fitted | None = None) -> AbsorbedS
     )
     offset = eta - own.mean[0] - slopes @ projected
     absorption = describe_absorption(rows, _null_deviance(y, known, rows.weight), singletons, separation.count)
-    source = AbsorbedSource(
-        replace(rows, columns=projected), absorption, removal, np.ascontiguousarray(np.column_stack([y, offset]))
-    )
-    source.separated = separation.by_level() if separation.count else ()
-    source.offset, source.flat = 1, True
-    return source
+    both = np.ascontiguousarray(np.column_stack([y, offset]))
+    separated = separation.by_level() if separation.count else ()
+    targets = RowTargets(2, both, offset=1)
+    return AbsorbedSource(replace(rows, columns=projected), absorption, removal, targets, separated)
 
 
 def _fitted(whole: EffectRows, separation: SeparatedRows, d: int) -> tuple[SeparatedRows, PoissonPoint]:

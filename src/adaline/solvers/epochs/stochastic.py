@@ -129,6 +129,6 @@ def _blocks(source: Source) -> Iterator[Block]:
     """Return all rows as one block where they are in memory, so that a permutation is of all of them."""
     if isinstance(source, ArraySource | SparseSource):
         source.reads[0] += 1
-        return iter([Block(source.x, source.t, source.weight)])
+        return iter([Block(source.x, source.targets.values, source.targets.weight)])
     source.refuse_parts()
     return source.blocks()

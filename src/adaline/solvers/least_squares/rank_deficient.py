@@ -114,6 +114,7 @@ class ColumnsAsTargets(SourceView):
     def __init__(self, base: Source, columns: NDArray[np.intp]) -> None:
         super().__init__(base)
         self.columns = columns
+        self.targets = replace(self.targets, count=len(columns))
         self.shape = Shape(base.shape.features, len(columns))
 
     def _transformed(self, block: Block) -> Block:

@@ -35,7 +35,7 @@ from adaline.solvers import lapack
 from adaline.solvers.robust.scales import RankedScale, Scale, scale_by_passes
 from adaline.solvers.smooth.newton import Curvature, factor_hessian
 from adaline.solvers.smooth.problem import Evaluation, Problem
-from adaline.sources.derived import DerivedTargets, no_target
+from adaline.sources.targets import no_target
 from adaline.sums import JointSum, PlanePoint, Ranks, RegressionPlane, ResidualTotals
 from adaline.sums.objective import gather, rows_in_view, view_products
 from adaline.sums.ranks import INFINITY_KEY, key_of
@@ -312,7 +312,7 @@ def least_squares(problem: Problem) -> tuple[Array, Curvature]:
     squared = replace(problem, loss=Squared())
     evaluation = squared.evaluate(zero, second=True)
     if evaluation.hessian is None:
-        none = DerivedTargets(problem.source, no_target, 1)
+        none = problem.source.changed(problem.source.targets.mapping(no_target, 1))
         evaluation = replace(squared, source=none).evaluate(zero, second=True)
     curvature = factor_hessian(_matrix(evaluation))
     return -curvature.solve(evaluation.gradient), curvature

@@ -132,7 +132,6 @@ def turned(problem: Problem) -> TurnedProblem | None:
     if taken is None:
         return None
     rows = expanded(problem.source, Remainders(taken))
-    rows.offset = problem.source.offset
     own = build_problem(
         *(rows, problem.loss, problem.outputs, problem.intercept, RidgePenalty(0.0, np.ones(problem.features)))
     )

@@ -33,6 +33,7 @@ from adaline.sources import Source
 from adaline.sources.array import SparseSource
 from adaline.sources.held import CompactRows
 from adaline.sources.sample import draw_rows, select_columns
+from adaline.sources.targets import RowTargets
 from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Spread, ThinnedCurvature, Thinning, View
 from adaline.sums.objective import margins, row_weights
 from adaline.sums.sample import LEAST_SPARSE_COLUMNS
@@ -188,7 +189,7 @@ class Problem:
             return partial(self.times, theta), self.diagonal(theta)
         curvature, point = np.empty(self.source.n_rows), Point(self.loss, theta, self.view)
         self.source.each_block(partial(_put_curvature, curvature, point), packed=False)
-        bent = self.source.with_weight(curvature).with_targets(np.zeros((self.source.n_rows, 1)))
+        bent = self.source.retargeted(RowTargets.held(np.zeros((self.source.n_rows, 1)), curvature))
         quadratic = replace(self, source=bent, loss=Squared(), sample=None, lightest=None)
         return lambda direction: quadratic.evaluate(direction).gradient, quadratic.diagonal(theta)
 

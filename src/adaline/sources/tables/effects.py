@@ -127,7 +127,7 @@ def read_effect_rows(source: TableSource) -> EffectRows:
             raise InvalidData(f"column {name!r} holds {kind}, no levels: turn it into texts or numbers by a query")
     reader = LevelReader(source._read_targets, names)
     shape = source.shape
-    if shape.targets - source.offset != 1:
+    if source.targets.given != 1:
         raise InvalidParameter("effects are absorbed for one target at a time: open the table with one")
     rows, weighted = source._read_by(reader, shape.targets), source.spec.weight is not None
     if source.parts is not None:

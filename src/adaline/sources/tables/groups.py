@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import AnyArray, Array
 from adaline.coding import Column
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
@@ -18,6 +19,8 @@ from adaline.sources.tables.source import TableSource
 from adaline.sources.tables.spec import check_column
 from adaline.sources.tables.summary import Wanted, summarize
 from adaline.sources.tables.targets import ReadTargets
+from adaline.sources.targets import TargetChange
+from adaline.sources.views import ChangedTargets
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,12 @@ def with_group(source: Source, name: str) -> Source:
     """
     if isinstance(source, Expanded):
         return source._with(with_group(source.base, name))
+    if isinstance(source, ChangedTargets):
+        known = replace(source.targets, count=source.targets.count + 1, offset=0)
+        change = TargetChange(partial(_beside_last, source.change), known, source.change.reweighs)
+        return ChangedTargets(with_group(source.base, name), change)
     if not isinstance(source, TableSource):
-        raise InvalidParameter(
-            f"groups={name!r} names a column, and X is no table, or its classes are weighted: give a label for each row"
-        )
+        raise InvalidParameter(f"groups={name!r} names a column, and X is no table: give a label for each row")
     check_column(source.relation, name, "groups")
     column = Column(name, "number")
     if source.relation.kind(name) != "number":
@@ -61,9 +66,14 @@ def with_group(source: Source, name: str) -> Source:
         if found.missing:
             raise MissingValues(_gaps(name))
         column = Column(name, "category", tuple(sorted(found.counts or (), key=str)))
-    out = source._read_by(BesideGroup(source._read_targets, column), source.shape.targets + 1)
-    out.spec = replace(out.spec, target=(*source.targets, name), formula=None)
-    return out
+    spec = replace(source.spec, target=(*source.target_names, name), formula=None)
+    return source._read_by(BesideGroup(source._read_targets, column), source.targets.count + 1, spec=spec)
+
+
+def _beside_last(change: TargetChange, t: Array, weight: AnyArray) -> tuple[Array, Any]:
+    """Return a change of all targets t (n, K + 1) but the last one, and that one beside them."""
+    own, weight = change.of(t[:, :-1], weight)
+    return np.column_stack([own, t[:, -1]]), weight
 
 
 def _gaps(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from adaline.arrays import AnyArray, DataLike, GroupsLike, refuse_masked
 from adaline.coding.coding import MissingPolicy, UnseenPolicy
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.sources.array import OpenedArray, read_weights
+from adaline.sources.array import ArraySource, read_weights
 from adaline.sources.base import Source
 from adaline.sources.engine import Engine
 from adaline.sources.streamed import read_device
@@ -22,6 +23,7 @@ from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.source import TableSource
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import SingletonRows, TableSpec, read_spec
+from adaline.sources.targets import RowTargets
 
 ENGINES = {"dask": "dask", "distributed": "dask", "pyspark": "spark"}
 """Modules of engines, by the package of a data frame or a client."""
@@ -192,7 +194,7 @@ def open_table(
     return source.keep()
 
 
-def open_array(x: AnyArray, target: Any, weight: AnyArray, device: Any, options: dict[str, Any]) -> OpenedArray:
+def open_array(x: AnyArray, target: Any, weight: AnyArray, device: Any, options: dict[str, Any]) -> Source:
     """Return the source of an array x (n, D) with targets (n,) or (n, K), or None, and weights (n,), or None."""
     for name, value in options.items():
         if value is not None:
@@ -208,14 +210,11 @@ def open_array(x: AnyArray, target: Any, weight: AnyArray, device: Any, options:
         if values is not None and (len(values) != len(x) or values.ndim > (2 if name == "target" else 1)):
             raise InvalidData(f"{name} has shape {values.shape}, and the rows are {len(x)}")
     weight = None if weight is None else read_weights(weight, len(x), "weight")
-    t = np.empty((len(x), 0)) if target is None else np.ascontiguousarray(target, dtype=np.float64)
-    out = OpenedArray(
-        *(x, t.reshape(len(x), -1), weight),
-        device=device,
-        labels=np.float64 if target is None else target.dtype,
-    )
-    out.flat = target is None or target.ndim == 1
-    return out
+    if target is None:
+        return ArraySource(x, np.empty((len(x), 0)), weight, device=device)
+    t = np.ascontiguousarray(target, dtype=np.float64).reshape(len(x), -1)
+    targets = replace(RowTargets.held(t, weight), flat=target.ndim == 1, labels=target.dtype)
+    return ArraySource(x, t, device=device).retargeted(targets)
 
 
 def open_relation(

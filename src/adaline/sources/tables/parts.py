@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any, NamedTuple, NoReturn
 
-import numpy as np
-
 from adaline.arrays import Array, ThetaLike
 from adaline.block import Block
 from adaline.coding import Coding
@@ -30,6 +28,7 @@ from adaline.sources.tables.coding import describe_gaps
 from adaline.sources.tables.failures import Reporting
 from adaline.sources.tables.relation import Relation, read_query
 from adaline.sources.tables.targets import ReadTargets, check_labels, labels_in, weight_column
+from adaline.sources.targets import TargetChange
 from adaline.sums import Sum
 
 PARTS = 32  # parts a worker at most, so that a scheduler has few things to do
@@ -58,7 +57,7 @@ class PartRows(Source):
 
     def __init__(self, table: Source, reader: BlockReader, cutting: Cutting) -> None:
         self.shape, self.names, self.coding = table.shape, table.names, table.coding
-        self.flat, self.offset, self.sparse, self.reads = table.flat, table.offset, table.sparse, [0]
+        self.targets, self.sparse, self.reads = table.targets, table.sparse, [0]
         self.reader, self.cutting = reader, cutting
         self.stretches: Sequence[Stretch] = ()
 
@@ -67,20 +66,11 @@ class PartRows(Source):
         """Number of rows of these parts."""
         return sum(one.table.num_rows for one in self.stretches)
 
-    @property
-    def weighted(self) -> bool:
-        """Whether the rows have weights."""
-        return self.reader.weight is not None
-
-    def read_targets(self) -> Array:
-        """Return all targets, (n, K)."""
-        return self.map(targets_of_block)
-
-    def read_weights(self) -> Array | None:
-        """Return all weights, (n,), or None."""
-        return self.map(weights_of) if self.weighted else None
-
     def with_targets(self, t: Array) -> NoReturn:
+        """Refuse: views are made before they travel."""
+        raise NotImplementedError("targets are given to a table before it travels")
+
+    def changed(self, change: TargetChange) -> NoReturn:
         """Refuse: views are made before they travel."""
         raise NotImplementedError("targets are given to a table before it travels")
 
@@ -102,16 +92,6 @@ class PartRows(Source):
         step = self.cutting.step(one.table.num_rows)
         for first in pieces:
             yield self.reader.block(one.table.slice(first, step), one.first_row + first)
-
-
-def targets_of_block(block: Block) -> Array:
-    """Return the targets of a block, (n, K)."""
-    return np.asarray(block.t)
-
-
-def weights_of(block: Block) -> Array:
-    """Return the weights of a block, (n,)."""
-    return np.asarray(block.weight)
 
 
 class Placement(NamedTuple):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, is_sparse
+from adaline.attributes import replaced
 from adaline.block import Block, Shape, block_rows
 from adaline.coding import Coding
 from adaline.coding.columns import plain_level
@@ -43,8 +44,6 @@ from adaline.sources.tables.parts import (
     labels_of,
     over_tables,
     refuse_many,
-    targets_of_block,
-    weights_of,
 )
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
@@ -53,18 +52,17 @@ from adaline.sources.tables.targets import (
     Codebook,
     ReadTargets,
     beside_offset,
-    chosen_targets,
     columns_as_targets,
-    derived_targets,
     distinct_labels,
     given_targets,
     label_indices,
     no_targets,
     number_indices,
     number_targets,
-    recoded_targets,
     sorted_labels,
 )
+from adaline.sources.targets import RowTargets, TargetChange, targets_of_block, weights_of_block
+from adaline.sources.views import ChangedTargets
 from adaline.wording import counted, visible
 
 KEPT = 2**23  # numbers of a table up to which it is held in memory and read once
@@ -88,7 +86,7 @@ class TableSource(Source):
         *,
         coding: Coding | None = None,
         read_targets: ReadTargets | None = None,
-        n_targets: int | None = None,
+        targets: RowTargets | None = None,
         where: str | None = None,
         progress: bool | None = None,
         parts: TableParts | None = None,
@@ -101,10 +99,9 @@ class TableSource(Source):
         self._coding = coding
         self._given_where = where
         self._given_targets = read_targets
-        self._n_targets = n_targets
+        self._targets = targets
         self._blocks: list[Block] | None = None
         self._large = False
-        self._with_offset: int | None = None
         self._encoded: tuple[NDArray[Any], TableSource] | None = None
         self._guessed = False  # whether those are labels of the first rows alone
         self._begun: list[tuple[list[str], Runs]] = []  # a read of these columns that the next one continues
@@ -134,7 +131,17 @@ class TableSource(Source):
         return self.relation.notes
 
     @property
-    def targets(self) -> tuple[str, ...]:
+    def targets(self) -> RowTargets:  # type: ignore[override]
+        """What is known of the targets, which are read with the rows."""
+        if self._targets is not None:
+            return self._targets
+        known = self.spec.offset is not None if self._coding is None else self._coding.known_part
+        flat = not isinstance(self.spec.target, tuple) and len(self.target_names) < 2
+        count = len(self.target_names) + known
+        return RowTargets(count, weighted=self.spec.weight is not None, offset=int(known), flat=flat)
+
+    @property
+    def target_names(self) -> tuple[str, ...]:
         """Names or expressions of the targets."""
         if self.spec.formula is None:
             return self.spec.targets
@@ -143,7 +150,7 @@ class TableSource(Source):
     @property
     def has_labels(self) -> bool:
         """Whether the target is a column of texts, so that only a classifier can learn it."""
-        names = self.targets
+        names = self.target_names
         return len(names) == 1 and names[0] in self.relation.schema and self.relation.kind(names[0]) in TEXTS
 
     @property
@@ -169,20 +176,7 @@ class TableSource(Source):
     @property
     def shape(self) -> Shape:  # type: ignore[override]
         """Columns of X, and targets."""
-        own = len(self.targets) + self.offset if self._n_targets is None else self._n_targets
-        return Shape(self.coding.count, own)
-
-    @property
-    def offset(self) -> int:
-        """How many of the last targets are offsets."""
-        if self._with_offset is None:
-            known = self.spec.offset is not None if self._coding is None else self._coding.known_part
-            return int(self._given_targets is None and known)
-        return self._with_offset
-
-    @offset.setter
-    def offset(self, value: int) -> None:
-        self._with_offset = value
+        return Shape(self.coding.count, self.targets.count)
 
     @property
     def absorb(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -190,11 +184,6 @@ class TableSource(Source):
         if self._coding is None and self.spec.formula is None:
             return self.spec.absorb
         return tuple(effect.name for effect in self.learn_coding().effects if not effect.fitted)
-
-    @property
-    def flat(self) -> bool:  # type: ignore[override]
-        """Whether one target was given, not a list of them."""
-        return not isinstance(self.spec.target, tuple) and len(self.targets) < 2
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
@@ -268,22 +257,17 @@ class TableSource(Source):
         if self._given_where is not None:
             return self._given_where
         spec = replace(self.spec, offset=self.coding.offset)
-        return rows_filter(self.relation, spec, self.targets, self.coding.required)
-
-    @property
-    def weighted(self) -> bool:
-        """Whether the rows have weights."""
-        return self.spec.weight is not None
+        return rows_filter(self.relation, spec, self.target_names, self.coding.required)
 
     def read_weights(self) -> Array | None:
         """Return all weights, (N,), or None."""
         if self.spec.weight is None:
             return None
         rows = self if self._blocks is not None else self._read_by(no_targets, 0)
-        return rows.map(weights_of)
+        return rows.map(weights_of_block)
 
     def __repr__(self) -> str:
-        shown = f", target={', '.join(self.targets)}" if self.targets else ""
+        shown = f", target={', '.join(self.target_names)}" if self.target_names else ""
         return f"TableSource({visible(self.relation.title)}, {counted(len(self.relation.schema), 'column')}{shown})"
 
     def keep(self) -> TableSource:
@@ -373,16 +357,16 @@ class TableSource(Source):
 
     def read_targets(self) -> Array:
         """Return all targets, (N, K); the other columns of a large table are not read."""
-        rows = self if self._blocks is not None else self._read_by(self._read_targets, self.shape.targets)
-        if rows is not self:
-            rows._coding = replace(self.coding, columns=(), terms=())
-        return rows.map(targets_of_block)
+        if self._blocks is not None:
+            return self.map(targets_of_block)
+        rows = self._read_by(self._read_targets, self.targets.count, self.targets.offset)
+        return replaced(rows, _coding=replace(self.coding, columns=(), terms=())).map(targets_of_block)
 
     def target_values(self) -> NDArray[Any]:
         """Return the targets as they are in the table: numbers, or labels."""
         if not self.has_labels:
-            targets = self.read_targets()[:, : self.shape.targets - self.offset]
-            return targets[:, 0] if self.flat else targets
+            targets = self.read_targets()[:, : self.targets.given]
+            return targets[:, 0] if self.targets.flat else targets
         classes = self.find_labels()
         return np.asarray(classes[self.encoded(classes).read_targets()[:, 0].astype(np.intp)])
 
@@ -405,16 +389,9 @@ class TableSource(Source):
         """Return the same rows without targets, held in memory where they are few."""
         return self._read_by(no_targets, 0).keep()
 
-    def with_target(self, k: int) -> Source:
-        """Return the same rows with target k alone, beside its offset where they have one."""
-        columns = self.columns_of_target(k)
-        out = self._derived(partial(chosen_targets, columns), len(columns))
-        out.offset = min(self.offset, 1)
-        return out
-
-    def recoded(self, values: Array) -> Source:
-        """Return the same rows where target k, a class index, becomes values[k]."""
-        return self._derived(partial(recoded_targets, values), values.shape[1])
+    def changed(self, change: TargetChange) -> Source:
+        """Return the same rows with a change of their targets and weights, made block by block."""
+        return ChangedTargets(self, change)
 
     def find_labels(self, guess: bool = False) -> NDArray[Any]:
         """Return the distinct values of the target, sorted; refuse fractions and too many of them.
@@ -488,7 +465,7 @@ class TableSource(Source):
         """Return the same rows with the index of each label among the classes as target."""
         if self._encoded is not None and np.array_equal(self._encoded[0], classes):
             return self._encoded[1]
-        read = label_indices(self.targets[0], classes)
+        read = label_indices(self.target_names[0], classes)
         if self._blocks is not None and self._has_number_labels and classes.dtype.kind in "iuf":
             out = self._with(read, lambda b: number_indices(classes, b.t[:, :1]), 1)
         else:
@@ -534,8 +511,8 @@ class TableSource(Source):
     def _read_targets(self) -> ReadTargets:
         if self._given_targets is not None:
             return self._given_targets
-        targets = number_targets(self.relation, self.targets)
-        return beside_offset(targets, self.coding) if self.offset else targets
+        targets = number_targets(self.relation, self.target_names)
+        return beside_offset(targets, self.coding) if self.targets.offset else targets
 
     def read_offset(self) -> Array | None:
         """Return the offset of each row, (N,), whatever the targets; None where there is none."""
@@ -545,9 +522,7 @@ class TableSource(Source):
 
     def known_parts(self) -> TableSource:
         """Return the same rows with the known part of their outputs, offset and effects, as the one target."""
-        out = self._read_by(beside_offset(no_targets, self.coding), 1)
-        out.offset = 1
-        return out
+        return self._read_by(beside_offset(no_targets, self.coding), 1, offset=1)
 
     def beside(self, columns: Mapping[str, Any]) -> TableSource:
         """Return the same rows, as they are read, with some columns as their targets, by the names of arguments.
@@ -559,11 +534,11 @@ class TableSource(Source):
         for name, column in columns.items():
             for needed in () if name in own else target_columns(self.relation, column):
                 check_column(self.relation, needed, name)
-        out = self._read_by(columns_as_targets(texts), len(texts))
-        out.spec = replace(out.spec, target=texts, formula=None)
-        if own and self._parts is not None:
-            out._parts = self._parts.beside({own[name]: columns[name] for name in own})
-        return out
+        parts = self._parts
+        if own and parts is not None:
+            parts = parts.beside({own[name]: columns[name] for name in own})
+        spec = replace(self.spec, target=texts, formula=None)
+        return self._read_by(columns_as_targets(texts), len(texts), spec=spec, _parts=parts)
 
     def read_frame(self) -> nw.DataFrame[Any]:
         """Return the raw columns that X is made from, of all rows, as a frame of Arrow in memory."""
@@ -603,7 +578,7 @@ class TableSource(Source):
         of_text = ", or read infinity as missing: --na inf,-inf, na=['inf', '-inf'] in Python"
         return Place(
             name,
-            target=self.targets[target] if target < len(self.targets) else None,
+            target=self.target_names[target] if target < len(self.target_names) else None,
             table=f" of {self.relation.title}{left_out}",
             of_infinity="" if self.relation.dialect is None else of_text,
         )
@@ -626,7 +601,7 @@ class TableSource(Source):
 
     def _target_columns(self) -> list[str]:
         """Return the raw columns that the targets are read from."""
-        targets = [] if self._n_targets == 0 else self.targets
+        targets = self.target_names if self.targets.count else ()
         return [name for target in targets for name in target_columns(self.relation, target)]
 
     def _other_columns(self) -> list[str]:
@@ -637,11 +612,11 @@ class TableSource(Source):
         return [*names, *([] if self.spec.weight is None else [self.spec.weight])]
 
     def _label_column(self) -> str:
-        if len(self.targets) != 1:
+        if len(self.target_names) != 1:
             raise InvalidParameter("a classifier needs one target: open the table with target='column'")
-        if self.targets[0] not in self.relation.schema:
-            raise InvalidData(f"a classifier needs a column as target, not the expression {self.targets[0]!r}")
-        return self.targets[0]
+        if self.target_names[0] not in self.relation.schema:
+            raise InvalidData(f"a classifier needs a column as target, not the expression {self.target_names[0]!r}")
+        return self.target_names[0]
 
     def _refuse_change(self) -> None:
         if self.relation.stamps() != self.relation.stamp:
@@ -655,30 +630,17 @@ class TableSource(Source):
         parts = None if self._parts is None else self._parts.of(relation)
         return TableSource(relation, self.spec, progress=self.progress, parts=parts)
 
-    def _read_by(self, read_targets: ReadTargets, n_targets: int) -> TableSource:
-        """Return the same rows with targets by another reader."""
-        out = TableSource(
-            self.relation,
-            self.spec,
-            coding=self.learn_coding(),
-            read_targets=read_targets,
-            n_targets=n_targets,
-            where=self.where,
-            progress=self.progress,
-            parts=self._parts,
-        )
-        out.reads, out._large, out._begun = self.reads, self._large, self._begun
-        return out
-
-    def _derived(self, function: Callable[[Array], Array], n_targets: int) -> Source:
-        """Return the same rows with a function of the targets as targets."""
-        return self._with(derived_targets(self._read_targets, function), lambda b: function(b.t), n_targets)
+    def _read_by(self, read_targets: ReadTargets, count: int, offset: int = 0, **changed: Any) -> TableSource:
+        """Return the same rows with so many targets by another reader, the last ones of which may be offsets."""
+        known: dict[str, Any] = {"_coding": self.learn_coding(), "_given_where": self.where, "_blocks": None}
+        known |= {"_given_targets": read_targets, "_targets": replace(self.targets, count=count, offset=offset)}
+        return replaced(self, **known, _encoded=None, _guessed=False, **changed)
 
     def _with(self, read_targets: ReadTargets, from_block: Callable[[Block], Array], n_targets: int) -> TableSource:
-        out = self._read_by(read_targets, n_targets)
-        if self._blocks is not None:
-            out._blocks = [Block(b.x, from_block(b), b.weight, first_row=b.first_row) for b in self._blocks]
-        return out
+        blocks = self._blocks
+        if blocks is not None:
+            blocks = [Block(b.x, from_block(b), b.weight, first_row=b.first_row) for b in blocks]
+        return replaced(self._read_by(read_targets, n_targets), _blocks=blocks)
 
 
 def identity(rows: PartRows) -> PartRows:
@@ -697,33 +659,32 @@ def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_tar
     source = source.as_fitted(coding)
     if source.spec.targets or source.spec.formula is not None:
         source.learn_coding()
-    wanted = source.targets or (() if coding.target is None else targets_of(coding.target))
+    wanted = source.target_names or (() if coding.target is None else targets_of(coding.target))
     relation = source.relation.with_texts([*coding.texts, *(wanted if text_target else ())])
     relation.add_lags(coding.needed)
     parts = None if source._parts is None else source._parts.of(relation)
     kind = "error" if coding.missing == "drop" else coding.missing
     spec = TableSpec(missing=kind, unseen=coding.unseen, singletons=source.spec.singletons)
-    where = source.where if source.targets else None
+    where = source.where if source.target_names else None
     if not targets:
         return TableSource(
             relation,
             spec,
             coding=coding,
             read_targets=no_targets,
-            n_targets=0,
+            targets=RowTargets(0),
             where=where,
             progress=source.progress,
             parts=parts,
         )
-    target = source.spec.target if source.spec.formula is None else _one_or_several(source.targets)
+    target = source.spec.target if source.spec.formula is None else _one_or_several(source.target_names)
     spec = replace(spec, target=target, weight=source.spec.weight, missing=coding.missing)
-    if not source.targets and coding.target is not None:
+    if not source.target_names and coding.target is not None:
         for name in (name for one in wanted for name in target_columns(source.relation, one)):
             check_column(source.relation, name, "target")
         spec = replace(spec, target=_one_or_several(wanted), weight=coding.weight)
     out = TableSource(relation, spec, coding=coding, where=where, progress=source.progress, parts=parts)
-    out._large = source._large
-    return out.keep()
+    return replaced(out, _large=source._large).keep()
 
 
 def _one_or_several(targets: tuple[str, ...]) -> str | tuple[str, ...]:

@@ -14,7 +14,6 @@ import zlib
 from abc import abstractmethod
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, pairwise
@@ -24,13 +23,13 @@ import numpy as np
 import scipy
 
 from adaline.arrays import Array, DataLike
-from adaline.attributes import drop_attributes, own_attributes
+from adaline.attributes import own_attributes, replaced
 from adaline.block import Block, Shape
 from adaline.coding.columns import DEFAULT_WIDTH, check_width
 from adaline.coding.names import NAMED, NumberedNames
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.array import SparseSource
-from adaline.sources.base import KnownTargets, Reader, Source
+from adaline.sources.base import Reader, Source
 from adaline.sources.matrix import DualGram, RowMatrix, SparseMatrix
 from adaline.sources.progress import ReadingProgress, watched
 from adaline.sources.tables.batches import file_stamp
@@ -40,7 +39,9 @@ from adaline.sources.tables.files import check_zstd, cut_short, expand_glob, is_
 from adaline.sources.tables.pipes import Pipe, pipe_title, spool
 from adaline.sources.tables.sparse_lines import HIGHEST, Lines, MalformedLine, parse_lines
 from adaline.sources.tables.sql import is_query
+from adaline.sources.targets import RowTargets, TargetChange
 from adaline.sources.threads import run_tasks
+from adaline.sources.views import ChangedTargets
 from adaline.sums import Spread, Sum
 from adaline.wording import file_name
 
@@ -199,16 +200,14 @@ class SparseFiles:
         made = NumberedNames(first, columns)
         names = None if self.width else tuple(made) if columns <= NAMED else cast(tuple[str, ...], made)
         t, weight, offset = self._targets(labels)
-        out: HeldFileRows | StreamedRows
-        if found.kept is not None:
-            out = HeldFileRows(_matrix(found.lines(), first, columns), t, weight, names)
-        else:
-            out = StreamedRows(t, weight, columns, names, found)
-        out.files, out.first, out.span = self, first, (found.lowest, found.highest)
-        out.offset, out.reads, out.flat, out.hashed = offset, [1], True, self.width is not None
+        targets = replace(RowTargets.held(t, weight), offset=offset, flat=True)
         if t.shape[1] == offset:
-            out.target_advice = f"{self.row_name(int(np.isnan(labels[:, 0]).argmax()))} has no label"
-        return out
+            targets = replace(targets, advice=f"{self.row_name(int(np.isnan(labels[:, 0]).argmax()))} has no label")
+        known = {"files": self, "first": first, "span": (found.lowest, found.highest), "reads": [1]}
+        known |= {"targets": targets, "names": names, "hashed": self.width is not None}
+        if found.kept is not None:
+            return replaced(HeldFileRows(_matrix(found.lines(), first, columns), t), **known)
+        return replaced(StreamedRows(targets, columns, found), **known)
 
     def _targets(self, labels: Array) -> tuple[Array, Array | None, int]:
         """Return targets (n, K), weights (n,) or None, and how many of the targets are offsets.
@@ -345,23 +344,17 @@ class HeldFileRows(SparseSource, FileRows):
 
     def _in(self, first: int, count: int, drops: bool) -> Source:
         lines = Lines(self.x.data, self.x.indices + np.int32(self.first), self.x.indptr, np.empty((self.n_rows, 0)))
-        out = copy(self)
-        drop_attributes(out, "exponent", "n_blocks")
-        out.x, out.first, out.names = _matrix([lines], first, count, drops), first, None
-        out.shape = Shape(count, self.shape.targets)
-        return out
+        x, shape = _matrix([lines], first, count, drops), Shape(count, self.shape.targets)
+        return replaced(self, x=x, shape=shape, first=first, names=None)
 
 
-class StreamedRows(KnownTargets, FileRows):
+class StreamedRows(FileRows):
     """Rows of a file that are parsed again for every pass; targets (N, K) and weights (N,) are in memory."""
 
     sparse = streamed = costly = True
 
-    def __init__(
-        self, t: Array, weight: Array | None, columns: int, names: tuple[str, ...] | None, found: FirstRead
-    ) -> None:
-        self.t, self.weight, self.names = t, weight, names
-        self.n_rows, self.shape = len(t), Shape(columns, t.shape[1])
+    def __init__(self, targets: RowTargets, columns: int, found: FirstRead) -> None:
+        self.targets, self.n_rows, self.shape = targets, len(targets.values), Shape(columns, targets.count)
         self.counts = np.array([found.counts[i] for i in range(len(found.counts))])
         self.drops = False
 
@@ -371,15 +364,17 @@ class StreamedRows(KnownTargets, FileRows):
         return float(self.counts[:, 1].sum()) / (self.n_rows * self.shape.features)
 
     def with_targets(self, t: Array) -> Source:
-        """Return the same rows with other targets, (N, K)."""
-        out = copy(self)
-        out.t, out.shape, out.offset, out.flat = t, Shape(self.shape.features, t.shape[1]), 0, t.shape[1] == 1
-        return out
+        """Return the same rows with other targets, (N, K), and the same weights."""
+        targets = RowTargets.held(t, self.targets.weight)
+        return replaced(self, targets=targets, shape=Shape(self.shape.features, targets.count))
+
+    def changed(self, change: TargetChange) -> Source:
+        """Return the same rows with a change of their targets and weights, made block by block."""
+        return ChangedTargets(self, change)
 
     def _in(self, first: int, count: int, drops: bool) -> Source:
-        out = copy(self)
-        out.first, out.shape, out.names, out.drops = first, Shape(count, self.shape.targets), None, drops
-        return out
+        shape = Shape(count, self.shape.targets)
+        return replaced(self, first=first, shape=shape, names=None, drops=drops)
 
     def _readers(self) -> Iterator[Reader]:
         """Return a reader for each piece, so that few pieces are in memory at a time."""
@@ -394,10 +389,10 @@ class StreamedRows(KnownTargets, FileRows):
     def _read(self, piece: Piece, rows: slice, progress: ReadingProgress) -> Iterator[Block]:
         assert self.files is not None
         x = _matrix([self.files.parse(piece)], self.first, self.shape.features, self.drops)
-        weight = None if self.weight is None else self.weight[rows]
+        t, weight = self.targets.of_rows(rows)
         progress.add(x.shape[0])
         if x.shape[0]:
-            yield Block(x, self.t[rows], weight, first_row=rows.start)
+            yield Block(x, t, weight, first_row=rows.start)
 
     def lots(self, readers: Iterator[Reader], zero: Callable[[], Sum]) -> Iterator[Reader]:
         """Return readers of some pieces each: `LOTS` or more; of sums with a D x D matrix, as `SparseSource` has it.

@@ -90,25 +90,6 @@ def _given(t: Array, frame: nw.DataFrame[Any], first: int) -> Array:
     return t[first : first + len(frame)]
 
 
-def derived_targets(read: ReadTargets, function: Callable[[Array], Array]) -> ReadTargets:
-    """Return a reader of a function of other targets."""
-    return partial(_derived, read, function)
-
-
-def _derived(read: ReadTargets, function: Callable[[Array], Array], frame: nw.DataFrame[Any], first: int) -> Array:
-    return function(read(frame, first))
-
-
-def chosen_targets(columns: Sequence[int], t: Array) -> Array:
-    """Return some of the targets t (n, K), (n, m)."""
-    return np.ascontiguousarray(t[:, columns])
-
-
-def recoded_targets(values: Array, t: Array) -> Array:
-    """Return values[k], (n, m), for targets k (n, 1), class indices."""
-    return np.asarray(values[t[:, 0].astype(np.intp)])
-
-
 def beside_offset(read: ReadTargets, coding: Coding) -> ReadTargets:
     """Return a reader of targets with the offset as their last column."""
     return partial(_beside_offset, read, coding)

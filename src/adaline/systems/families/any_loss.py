@@ -26,7 +26,8 @@ from adaline.losses.families import Family
 from adaline.losses.registry import LossName
 from adaline.sources import Source
 from adaline.sources.array import read_weights
-from adaline.sources.views import in_memory, shares_of
+from adaline.sources.targets import shares_of
+from adaline.sources.views import in_memory
 from adaline.state import FitSettings
 from adaline.sums import Targets
 
@@ -77,18 +78,18 @@ def pose(
 ) -> PosedRows:
     """Open the rows of a fit and look over their targets. `held`: in memory."""
     source, columns = open_rows(system, X, y, sample_weight, reset=True, offset=offset, exposure=exposure)
-    targets = source.shape.targets - source.offset
+    targets = source.targets.given
     if loss == loss_of("binomial") and targets == 1:
         loss = Logistic()  # the same, and it has a native kernel
-    if source.offset:
-        loss = _with_offset(loss, targets, source.offset)
+    if source.targets.offset:
+        loss = _with_offset(loss, targets, source.targets.offset)
     if held:
         source = in_memory(source)
     opening = first_pass(source, Targets, loss)
     if not opening.targets.finite:
         source.refuse_nonfinite()
     constant = best_constants(source, loss, opening.targets)
-    flat = (source.flat or len(constant) < targets) and not loss.coupled
+    flat = (source.targets.flat or len(constant) < targets) and not loss.coupled
     return PosedRows(source, loss, opening, constant, flat, columns)
 
 
@@ -173,11 +174,11 @@ def score_means(
     """Return R^2 of a system's predictions: of softmax that of the probabilities, of two counts that of the shares."""
     if isinstance(X, Source):
         X = coded(system, X)
-        plain = offset is None and exposure is None and not X.offset and not loss.coupled
+        plain = offset is None and exposure is None and not X.targets.offset and not loss.coupled
         if X.streamed and plain and X.shape.targets == outputs:
             return streamed_score(system, X)
         t, sample_weight = X.read_targets(), X.read_weights()
-        t = t[:, : t.shape[1] - X.offset]
+        t = t[:, : t.shape[1] - X.targets.offset]
         y = t[:, 0] if t.shape[1] == 1 else t
     found = brought(system.predict(X, offset, exposure))
     y = host(read_targets(system, y, len(found)))

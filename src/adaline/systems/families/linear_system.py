@@ -614,7 +614,9 @@ class LinearSystem(LinearRegressor):
     @transaction
     def _fit_sums(self, rows: FoldedRows, total: Moments, source: Source | None) -> Self:
         meter, like = Meter(source), rows.source.empty_on_device()
-        opened = OpenedRegression(columns=rows.columns, source=source, flat=rows.source.flat, like=like, counted=None)
+        opened = OpenedRegression(
+            columns=rows.columns, source=source, flat=rows.source.targets.flat, like=like, counted=None
+        )
         self._state = self._found(opened, self._solve(opened, total), total, meter)
         if source is not None:
             self._state = of_all_rows(self._state)
@@ -702,7 +704,7 @@ class LinearSystem(LinearRegressor):
     def _opened(self, source: Source, columns: InputColumns) -> OpenedRegression:
         """Return the rows of a fit that begins with them."""
         counted, like = self._count(source), source.empty_on_device()
-        return OpenedRegression(columns=columns, source=source, flat=source.flat, like=like, counted=counted)
+        return OpenedRegression(columns=columns, source=source, flat=source.targets.flat, like=like, counted=counted)
 
     def _counting(self, counted: Counted | None) -> OpenedRegression:
         """Return the rows of the model with others added or taken out, of which only sums are at hand."""

@@ -306,6 +306,7 @@ class Relabelled(SourceView):
     def __init__(self, base: Source, values: Array, counts: NDArray[np.intp]) -> None:
         super().__init__(base)
         self.values, self.counts = values, counts
+        self.targets = replace(self.targets, count=values.shape[1])
         self.shape = Shape(base.shape.features, values.shape[1])
         self.names = self.coding = None
         self.streamed = base.streamed or isinstance(base, Expanded)  # phi is too large to keep
