@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 
 from adaline import (
@@ -23,6 +24,7 @@ from adaline import (
     Ridge,
     datasets,
     learning_curve,
+    means,
     plots,
     select,
 )
@@ -52,6 +54,8 @@ PATHS = {
     "descent": plots.trajectory(LinearRegression(solver="gradient", rate=0.002), LINE, SLOPE, steps=20),
     "LMS": plots.trajectory(LMS(rate=0.05), LINE, SLOPE),
 }
+FRAME = pd.DataFrame([{"a": a, "b": b, "c": c} for a in ("x", "why", "z") for b in "uv" for c in "klmklk"])
+CELLS = LinearRegression().fit(FRAME[["a", "b"]], np.random.default_rng(2).normal(size=len(FRAME)))
 
 
 DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
@@ -65,6 +69,9 @@ DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
         ([0.1, 1.0, 10.0], [[2.0, -1.0, 1.99], [1.0, -0.5, 0.9], [0.1, 0.0, 0.1]]), ax=ax
     ),
     "coefficient_path of many": lambda ax: plots.coefficient_path(FAN, ax=ax),
+    "means": lambda ax: plots.means(means(CELLS, by="a"), ax),
+    "means within": lambda ax: plots.means(means(CELLS, by="a", within="b"), ax),
+    "means of classes": lambda ax: plots.means(means(LogisticRegression().fit(FRAME[["a"]], FRAME.c), by="a"), ax),
     "penalty_path": lambda ax: plots.penalty_path(Ridge().fit(X, Y), ax),
     "line": lambda ax: plots.line(LinearRegression().fit(X[:, :1], Y), X[:, 0], Y, ax),
     "residuals": lambda ax: plots.residuals(Y, Y + 0.1 * X[:, 0], ax),

@@ -93,13 +93,14 @@ class Means:
         `mean`, `std_error`, `lower` and `upper`.
     contrasts : rows with `contrast`, as text; `estimate`, or `ratio` on the scale of the answer under a logit or log
         link; `std_error`, `lower`, `upper`, `statistic` and adjusted `p_value`.
-    adjust, scale : as they were chosen.
+    adjust, scale, by : as they were chosen.
     """
 
     means: MeansTable
     contrasts: MeansTable
     adjust: str
     scale: str
+    by: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values."""
@@ -340,6 +341,7 @@ def means_with(
         MeansTable("contrasts", compared, asked.level, student, notes=tuple(below)),
         asked.adjustment,
         asked.scale,
+        tuple(by),
     )
 
 

@@ -9,6 +9,7 @@ at random. `svg(ax)` is the figure as text; `ax.figure.savefig("plot.png")` writ
 |---|---|
 | regression | `line`, `residuals`, `quantiles`, `leverage` |
 | coefficients | `coefficients`, `coefficient_path`, `penalty_path` |
+| marginal means | `means` |
 | classification | `confusion`, `calibration`, `roc`, `precision_recall`, `fisher_projection` |
 | classes in the plane | `decision_regions`, `hyperplane`, `ambiguous_regions` |
 | learning | `learning_curve`, `validation_curve`, `history`, `error_surface` with `trajectory` |
@@ -50,6 +51,7 @@ from adaline.plots.coefficients import coefficient_path, coefficients, penalty_p
 from adaline.plots.comparison import comparison
 from adaline.plots.curves import history, learning_curve, validation_curve
 from adaline.plots.hyperplane import hyperplane
+from adaline.plots.marginal import means
 from adaline.plots.mixtures import clusters, mixture
 from adaline.plots.regions import ambiguous_regions, decision_regions
 from adaline.plots.regression import leverage, line, quantiles, residuals
@@ -75,6 +77,7 @@ __all__ = [
     "learning_curve",
     "leverage",
     "line",
+    "means",
     "mixture",
     "penalty_path",
     "precision_recall",
