@@ -52,7 +52,6 @@ from adaline.systems.logistic_regression import LogisticRegression
 from adaline.systems.online_logistic import OnlineLogistic
 from adaline.systems.ordinal_regression import OrdinalRegression
 from adaline.systems.pocket import Pocket
-from adaline.systems.ridge import Ridge
 from adaline.systems.wiener_filter import Recording
 
 LARGEST_EXPONENT = 2200  # of a column's scale, a power of two: float64 has 2^-1074 to 2^1024
@@ -71,7 +70,6 @@ SOLVED: dict[str, str] = {
 ALWAYS: dict[type[Any], tuple[str, ...]] = {
     OnlineClassifier: ("classes", "targets"),
     LMS: ("flat",),
-    Ridge: ("penalty",),
 }
 """What a system always learns of what is optional in a state that it shares with others."""
 

@@ -11,6 +11,7 @@ from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, host, is_d
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from adaline.fitted import check_is_fitted
+from adaline.forms import Count, Finite, Floats
 from adaline.input import by_blocks
 from adaline.input.open import refuse_overflow
 from adaline.parameters import COUNT, NONE, AnyOf, Number, one_of
@@ -20,8 +21,8 @@ from adaline.state import FittedAttribute
 from adaline.sums import ClassMoments
 from adaline.systems.families.closed_form import (
     ClosedFormClassifier,
+    ClosedFormState,
     OpenedClasses,
-    SolvedClasses,
     varying_between_classes_alone,
 )
 from adaline.systems.families.named import named_system
@@ -29,6 +30,26 @@ from adaline.systems.families.named import named_system
 Scatter = Literal["within", "identity"]
 ThresholdRule = Literal["middle", "prior"]
 EQUAL = "the means of the classes are equal, so that no direction separates them: use another system, or a basis"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FisherState(ClosedFormState):
+    """What Fisher's discriminant has learned; until two classes have rows, there are no directions.
+
+    Parameters
+    ----------
+    means : of the classes, (K, D).
+    mean : of all rows, (D,), about which rows are projected.
+    directions, n_features_out : (r, D), and their number.
+    criterion, threshold : as `FisherDiscriminant` says.
+    """
+
+    means: Annotated[Array, Floats(". D")] | None = None
+    mean: Annotated[Array, Finite("D")] | None = None
+    directions: Annotated[Array, Finite("M D")] | None = None
+    n_features_out: Count | None = None
+    criterion: float | Annotated[Array, Floats(".")] | None = None
+    threshold: float | None = None
 
 
 @named_system
@@ -80,6 +101,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
     components: Annotated[int | None, AnyOf(NONE, COUNT)] = None
     basis: Any = None
 
+    learns = FisherState
     means_ = FittedAttribute[Array]()
     criterion_ = FittedAttribute[float | Array]()
     directions_ = FittedAttribute[Array]()
@@ -103,10 +125,10 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         """Fit, then return the projections of the same rows."""
         return self.fit(X, y, sample_weight).transform(X)
 
-    def _solve(self, rows: OpenedClasses, sums: ClassMoments) -> SolvedClasses:
+    def _solve(self, rows: OpenedClasses, sums: ClassMoments) -> FisherState:
         solved = discriminant(sums.within(), sums)
         proof = solved.certificate if solved.away.any() else replace(solved.certificate, advice=EQUAL)
-        found = SolvedClasses(certificate=proof, means=sums.means()[0], mean=solved.mean)
+        found = FisherState(**rows.with_sums(sums), certificate=proof, means=sums.means()[0], mean=solved.mean)
         solve = self._solve_two if len(rows.classes) == 2 else self._solve_many
         return replace(found, **solve(solved, sums.weights))
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from adaline.arrays import AnyArray, Array, RowsLike, host, is_sparse, like_rows, namespace
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fitted import check_is_fitted
+from adaline.forms import Finite, FiniteNumber, Floats
 from adaline.input import by_blocks, generator
 from adaline.input.basis import width_of
 from adaline.input.open import refuse_overflow
@@ -32,8 +33,8 @@ from adaline.sums.mixture import log_joint, log_total
 from adaline.systems.families.closed_form import (
     ClassDensities,
     ClosedFormClassifier,
+    ClosedFormState,
     OpenedClasses,
-    SolvedClasses,
     varying_between_classes_alone,
 )
 from adaline.systems.families.named import named_system
@@ -54,6 +55,28 @@ CACHED_ROWS = 1024  # whose distances are computed at a time
 MILD = 500  # exponents that are far from overflow
 FLOOR = 1e-6  # share of a class's variances that is added to those of its mixture's components
 TOL, MOST_STEPS = 1e-6, 300  # of EM
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GaussianState(ClosedFormState):
+    """What normal densities of classes have learned; until two classes have rows, not all of it.
+
+    Parameters
+    ----------
+    priors, means, covariance : as `GaussianClassifier` says.
+    densities : one a class.
+    mixtures, weights : or several a class, and their shares.
+    beta, gamma : the logit of two classes.
+    """
+
+    priors: Annotated[Array, Finite("C")] | None = None
+    means: Annotated[Array, Floats(". D", ". . D")] | None = None
+    covariance: float | Annotated[Array, Floats(".", ". .", ". . .", ". . . .")] | None = None
+    densities: ClassDensities | None = None
+    mixtures: list[Components] | None = None
+    weights: Annotated[Array, Floats(". .")] | None = None
+    beta: Annotated[Array, Floats(".")] | None = None
+    gamma: FiniteNumber | None = None
 
 
 @named_system
@@ -121,6 +144,7 @@ class GaussianClassifier(ClosedFormClassifier):
     random_state: Annotated[Any, SEED] = 0
     basis: Any = None
 
+    learns = GaussianState
     priors_ = FittedAttribute[Array]()
     means_ = FittedAttribute[Array]()
     covariance_ = FittedAttribute[float | Array]()
@@ -212,17 +236,17 @@ class GaussianClassifier(ClosedFormClassifier):
     def _linear(self) -> bool:
         return self.covariance in ("shared", "tied", "identity")
 
-    def _solve(self, rows: OpenedClasses, sums: ClassMoments) -> SolvedClasses:
+    def _solve(self, rows: OpenedClasses, sums: ClassMoments) -> GaussianState:
         priors = self._read_priors(sums.weights)
         if self.components > 1:
-            return self._solve_mixtures(rows.source, sums, priors)
-        return self._solve_linear(sums, priors) if self._linear() else self._solve_quadratic(sums, priors)
+            return self._solve_mixtures(rows, sums, priors)
+        return self._solve_linear(rows, sums, priors) if self._linear() else self._solve_quadratic(rows, sums, priors)
 
     def _constant_within_classes(self, rows: OpenedClasses, total: ClassMoments) -> list[str]:
         measured = self.components == 1 and COVARIANCES[self.covariance] is not CovarianceForm.SPHERICAL
         return varying_between_classes_alone(rows, total) if measured else []
 
-    def _solve_linear(self, sums: ClassMoments, priors: Array) -> SolvedClasses:
+    def _solve_linear(self, rows: OpenedClasses, sums: ClassMoments, priors: Array) -> GaussianState:
         within = sums.within()
         shape = spherical(within) if self.covariance == "identity" else shrunk(within, self.shrinkage)
         solved = discriminant(shape, sums)
@@ -235,7 +259,8 @@ class GaussianClassifier(ClosedFormClassifier):
         half = 0.5 * (solved.away * solved.slopes).sum(axis=1)
         level = np.log(priors) - half
         energy = 0.5 * n * (log_volume + sums.features * np.log(2 * np.pi) + solved.factor.rank)
-        found = SolvedClasses(
+        found = GaussianState(
+            **rows.with_sums(sums),
             certificate=replace(solved.certificate, objective=float(energy - sums.weights @ np.log(priors))),
             coef=coef,
             intercept=level - coef @ solved.mean,
@@ -250,7 +275,7 @@ class GaussianClassifier(ClosedFormClassifier):
         gamma = np.array([level[1] - level[0] - solved.mean @ beta])
         return replace(found, coef=beta[None, :], intercept=gamma, beta=beta, gamma=float(gamma[0]))
 
-    def _solve_quadratic(self, sums: ClassMoments, priors: Array) -> SolvedClasses:
+    def _solve_quadratic(self, rows: OpenedClasses, sums: ClassMoments, priors: Array) -> GaussianState:
         shaped: Any = {"diag": diagonal, "spherical": spherical}.get(self.covariance, lambda part: part)
         parts = [shrunk(shaped(part), self.shrinkage) for part in sums.parts]
         solved = [gram_factor(part, True, no_penalty(sums.features)) for part in parts]
@@ -280,7 +305,8 @@ class GaussianClassifier(ClosedFormClassifier):
             passes=1,
             solver=gram_name(worst) + " on class moments",
         )
-        found = SolvedClasses(
+        found = GaussianState(
+            **rows.with_sums(sums),
             certificate=proof,
             means=densities.hi,
             priors=priors,
@@ -290,14 +316,15 @@ class GaussianClassifier(ClosedFormClassifier):
         if not singular:
             return found
         fewest, most = (find(sums.parts[k].rows for k in singular) for find in (min, max))
-        rows = counted(most) if fewest == most else f"{fewest:,} to {counted(most)}"
+        few = counted(most) if fewest == most else f"{fewest:,} to {counted(most)}"
         advice = (
-            f"the covariance of {counted(len(singular), 'class')} ({rows}) is singular and was averaged with "
+            f"the covariance of {counted(len(singular), 'class')} ({few}) is singular and was averaged with "
             "that of all classes: use more rows of such classes, fewer columns, or covariance='shared'"
         )
         return replace(found, certificate=replace(proof, status=Status.RANK_DEFICIENT, advice=advice))
 
-    def _solve_mixtures(self, source: Source | None, sums: ClassMoments, priors: Array) -> SolvedClasses:
+    def _solve_mixtures(self, rows: OpenedClasses, sums: ClassMoments, priors: Array) -> GaussianState:
+        source = rows.source
         if source is None:
             raise InvalidParameter(
                 "mixtures (components > 1) are fitted to all rows of every class in one go: use fit, or components=1"
@@ -305,7 +332,8 @@ class GaussianClassifier(ClosedFormClassifier):
         found = class_mixtures(
             source, sums, COVARIANCES[self.covariance], self.components, generator(self.random_state)
         )
-        return SolvedClasses(
+        return GaussianState(
+            **rows.with_sums(sums),
             certificate=found.certificate(float(sums.weights @ np.log(priors)), source),
             means=np.stack([one.means for one in found.components]),
             priors=priors,
@@ -318,9 +346,10 @@ class GaussianClassifier(ClosedFormClassifier):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.priors_))
 
-    def _spread_out(self, solved: SolvedClasses, total: ClassMoments, present: NDArray[np.intp]) -> SolvedClasses:
+    def _spread_out(self, solved: ClosedFormState, total: ClassMoments, present: NDArray[np.intp]) -> GaussianState:
         if self._linear() or len(present) < 2:
             solved = super()._spread_out(solved, total, present)
+        assert isinstance(solved, GaussianState)
         k, d = len(total.parts), total.features
         factors: list[Factor | None] = [None] * k
         priors, volumes = np.zeros(k), np.zeros(k)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.errors import InvalidData, SumsMissing
 from adaline.fits.ridge_folds import RidgeFolds
+from adaline.forms import Count, Curves, Strings
 from adaline.input.columns import InputColumns
 from adaline.input.labels import Labels
 from adaline.parameters import AUTO, FLAG, NONE, PENALTY, AnyOf, Number, OneOf, UsedWith, WholeNumber, one_of
@@ -21,14 +22,13 @@ from adaline.solvers.least_squares.choose import is_wide, solve_least_squares, s
 from adaline.solvers.least_squares.direct import output_digits, solve_sums
 from adaline.solvers.least_squares.ridge import choose_penalty
 from adaline.sources import Source
-from adaline.state import FittedAttribute
+from adaline.state import MISSING, FittedAttribute, Missing
 from adaline.sums import ClassMoments, Moments
 from adaline.systems.families.closed_form import (
     NOT_JUDGED,
     ClosedFormClassifier,
     ClosedFormState,
     OpenedClasses,
-    SolvedClasses,
 )
 from adaline.systems.families.named import named_system
 from adaline.systems.families.weights import column_notes, warn_of_dependence
@@ -36,6 +36,23 @@ from adaline.systems.ridge import ScoringCheck, eigenbasis, spread_of
 
 TargetCoding = Literal["one-of-k", "signed", "fisher"]
 FoldCriterion = Literal["gcv", "folds"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LeastSquaresClassesState(ClosedFormState):
+    """What a least-squares classifier has learned; until two classes have rows, only its sums.
+
+    Parameters
+    ----------
+    rank, aliased, dependencies : of the columns, as `LinearRegression` says.
+    penalty, path : the penalty used, and the criterion that chose it.
+    """
+
+    rank: Count | None = None
+    aliased: Annotated[NDArray[np.object_], Strings(".")] | Missing | None = MISSING
+    dependencies: list[str] | Missing | None = MISSING
+    penalty: float | None = None
+    path: Curves | None = None
 
 
 @named_system
@@ -100,13 +117,14 @@ class LeastSquaresClassifier(ClosedFormClassifier):
     fit_intercept: Annotated[bool, FLAG] = True
     basis: Any = None
 
+    learns = LeastSquaresClassesState
     rank_ = FittedAttribute[int]()
     aliased_ = FittedAttribute[NDArray[np.object_] | None]()
     dependencies_ = FittedAttribute[list[str] | None]()
     penalty_ = FittedAttribute[float]()
     path_ = FittedAttribute[dict[str, Array]]()
 
-    def _solve(self, rows: OpenedClasses, sums: ClassMoments) -> SolvedClasses:
+    def _solve(self, rows: OpenedClasses, sums: ClassMoments) -> LeastSquaresClassesState:
         targets, source = self._targets(sums.weights), rows.source
         recoded = None if source is None else source.changed(source.targets.recoding(targets))
         moments = self._coded(sums, targets)
@@ -122,7 +140,8 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         if source is not None or sums.rows > sums.features:
             before = None if source is not None else getattr(self, "dependencies_", None)
             warn_of_dependence(notes.dependencies, before)
-        return SolvedClasses(
+        return LeastSquaresClassesState(
+            **rows.with_sums(sums),
             certificate=fit.solution.certificate,
             rank=fit.solution.certificate.rank,
             aliased=notes.aliased,
@@ -144,6 +163,10 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         """Return the moments of the rows with the targets of their classes."""
         moments = sums.coded(targets)
         return moments if self.fit_intercept else moments.about_zero()
+
+    def _dependencies(self, state: ClosedFormState) -> list[str] | None:
+        known = state.dependencies if isinstance(state, LeastSquaresClassesState) else None
+        return None if isinstance(known, Missing) else known
 
     def _output_digits(self, state: ClosedFormState) -> float:
         sums = state.sums
@@ -186,7 +209,7 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         def model(theta: Array, index: Array) -> tuple[LeastSquaresClassifier, Labels]:
             one = LeastSquaresClassifier(coding=self.coding, threshold=self.threshold)
             coef, intercept = one._discriminants(theta, len(rows.classes))
-            one._state = ClosedFormState(
+            one._state = LeastSquaresClassesState(
                 columns=InputColumns(theta.shape[1] - 1),
                 classes=rows.classes,
                 certificate=NOT_JUDGED,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from adaline.errors import ConvergenceWarning, InvalidParameter, warn
+from adaline.forms import Count
 from adaline.inference.sample import WeightKind
 from adaline.parameters import (
     BATCH_RATE,
@@ -28,13 +29,31 @@ from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource
 from adaline.state import FittedAttribute
 from adaline.sums import Moments
-from adaline.systems.families.linear_system import LinearSystem, OpenedRegression, SolvedRegression
+from adaline.systems.families.linear_system import LeastSquaresState, LinearSystem, OpenedRegression, SolvedRegression
 from adaline.systems.families.named import named_system
 
 if TYPE_CHECKING:  # tables are slow to import
     from adaline.sources import TableSource
 
 RankRule = Literal["minimum-norm", "drop"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SolvedBySteps(SolvedRegression):
+    """What gradient descent finds.
+
+    Parameters
+    ----------
+    history, n_iter : errors after each step, one list or one for each target, and the number of steps.
+    """
+
+    history: list[float] | list[list[float]] | None = None
+    n_iter: Count | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LinearRegressionState(LeastSquaresState, SolvedBySteps):
+    """What a linear regression has learned."""
 
 
 @named_system
@@ -115,6 +134,7 @@ class LinearRegression(LinearSystem):
     weights: WeightKind = "frequency"
     basis: Any = None
 
+    learns = LinearRegressionState
     history_ = FittedAttribute[list[Any]]()
     n_iter_ = FittedAttribute[int]()
 
@@ -167,7 +187,7 @@ class LinearRegression(LinearSystem):
         fit = solve_wide(source, self.fit_intercept, no_penalty(source.shape.features))
         return SolvedRegression(fits=(fit,))
 
-    def _descend(self, moments: Moments, flat: bool) -> SolvedRegression:
+    def _descend(self, moments: Moments, flat: bool) -> SolvedBySteps:
         options = descent.DescentOptions(self.rate, self.init, self.tol, self.stop_error, self.epochs)
         fit, histories, bound = descent.solve_by_descent(moments, self.fit_intercept, options)
         steps = max(len(history) for history in histories) - 1
@@ -178,4 +198,4 @@ class LinearRegression(LinearSystem):
                 f"below {bound:.3g} on these columns.",
                 ConvergenceWarning,
             )
-        return SolvedRegression(fits=(fit,), history=histories[0] if flat else histories, n_iter=steps)
+        return SolvedBySteps(fits=(fit,), history=histories[0] if flat else histories, n_iter=steps)

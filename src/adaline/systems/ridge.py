@@ -12,6 +12,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.fits.ridge_folds import RidgeFolds
+from adaline.forms import Curves, Floats, PerTarget
 from adaline.inference.sample import WeightKind
 from adaline.parameters import (
     AUTO,
@@ -40,7 +41,13 @@ from adaline.sources.absorbed import AbsorbedSource
 from adaline.state import FittedAttribute, FittedWith
 from adaline.sums import LeaveOneOut, Moments, Ridges
 from adaline.sums.moments import ROUNDING
-from adaline.systems.families.linear_system import LinearSettings, LinearSystem, OpenedRegression, SolvedRegression
+from adaline.systems.families.linear_system import (
+    LeastSquaresState,
+    LinearSettings,
+    LinearSystem,
+    OpenedRegression,
+    SolvedRegression,
+)
 from adaline.systems.families.named import named_system
 from adaline.wording import counted
 
@@ -77,6 +84,29 @@ class RidgeSettings(LinearSettings):
 
     criterion: RidgeCriterion
     standardize: bool | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SolvedRidge(SolvedRegression):
+    """What the solution under a penalty is.
+
+    Parameters
+    ----------
+    penalty, path : the penalties used, and the criterion that chose them.
+    noise_variance, prior_variance : as `Ridge` says.
+    """
+
+    penalty: float | Annotated[Array, Floats(".", ". .")]
+    path: Curves | list[Curves] | None = None
+    noise_variance: PerTarget | None = None
+    prior_variance: PerTarget | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RidgeState(LeastSquaresState, SolvedRidge):
+    """What a ridge regression has learned."""
+
+    fitted_with: RidgeSettings
 
 
 @named_system
@@ -151,13 +181,14 @@ class Ridge(LinearSystem):
     weights: WeightKind = "frequency"
     basis: Any = None
 
+    learns = RidgeState
     _fitted_with = FittedWith(RidgeSettings)
     penalty_ = FittedAttribute[float | Array]()
     path_ = FittedAttribute[Any]()
     noise_variance_ = FittedAttribute[float | Array]()
     prior_variance_ = FittedAttribute[float | Array]()
 
-    def _solve(self, rows: OpenedRegression, moments: Moments) -> SolvedRegression:
+    def _solve(self, rows: OpenedRegression, moments: Moments) -> SolvedRidge:
         source = rows.source
         unit = np.ones(moments.shape.features)
         if self._standardized():
@@ -221,7 +252,7 @@ class Ridge(LinearSystem):
                 "positive=True needs a number as penalty: criteria of 'auto' are those of free weights"
             )
 
-    def _solve_wide(self, rows: OpenedRegression, source: Source) -> SolvedRegression:
+    def _solve_wide(self, rows: OpenedRegression, source: Source) -> SolvedRidge:
         unit = np.ones(source.shape.features)
         if self._standardized():
             unit = source.matrix().spread(source.read_all_weights(), self.fit_intercept)
@@ -301,17 +332,17 @@ class Ridge(LinearSystem):
         with np.errstate(over="ignore"):
             return replace(choice, values=np.ldexp(choice.values, twice))
 
-    def _known(self, rows: OpenedRegression, fits: tuple[Fit, ...]) -> SolvedRegression:
+    def _known(self, rows: OpenedRegression, fits: tuple[Fit, ...]) -> SolvedRidge:
         """Return fits, one for all targets or one for each, with the penalties given, and the variances."""
         given = np.asarray(self.penalty, dtype=np.float64)
         noise = [fit.rss / np.maximum(rows.observations(fit.weight) - fit.trace, 1.0) for fit in fits]
         every = np.concatenate(noise)
         variances = variances_of(every, np.broadcast_to(given, every.shape), rows.flat)
-        return SolvedRegression(fits=fits, penalty=given.copy() if given.ndim else float(given), **variances)
+        return SolvedRidge(fits=fits, penalty=given.copy() if given.ndim else float(given), **variances)
 
     def _chosen(
         self, rows: OpenedRegression, spectrum: Spectrum, fits: list[Fit], choices: list[PenaltyChoice]
-    ) -> SolvedRegression:
+    ) -> SolvedRidge:
         penalties = np.array([choice.penalty for choice in choices])
         paths = [{"penalties": choice.penalties, "values": choice.values} for choice in choices]
         if self.criterion == "evidence":
@@ -320,7 +351,7 @@ class Ridge(LinearSystem):
                 noise = np.ldexp(noise, 2 * spectrum.exponent.astype(np.int64))
         else:
             noise = np.array([f.rss[0] / max(rows.observations(f.weight) - f.trace[0], 1.0) for f in fits])
-        return SolvedRegression(
+        return SolvedRidge(
             fits=tuple(fits),
             penalty=float(penalties[0]) if rows.flat else penalties,
             path=paths[0] if rows.flat else paths,

@@ -17,7 +17,7 @@ from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, UnsafeForget, warn
 from adaline.estimator import clone
 from adaline.fitted import check_is_fitted
-from adaline.forms import NOT_KEPT, Count, Curves, Finite, FiniteNumber, Floats, LabelsOf, Slopes, Strings
+from adaline.forms import NOT_KEPT, Floats, LabelsOf, Slopes
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import check_basis
 from adaline.input.columns import InputColumns, SystemState, check_same_columns, columns_on
@@ -30,8 +30,8 @@ from adaline.solvers.least_squares.factor import Factor, varying
 from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
 from adaline.sources.totals import weight_totals
-from adaline.state import MISSING, FittedAttribute, FittedState, Missing
-from adaline.sums import ClassMoments, Components, Moments
+from adaline.state import FittedAttribute
+from adaline.sums import ClassMoments, Moments
 from adaline.systems.families.folds import FoldedRows, Unions, once, sum_folds
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs
@@ -50,59 +50,24 @@ NOT_JUDGED = certificate(status=Status.FEW_DIGITS, digits=0.0, condition=1.0, pa
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SolvedClasses(FittedState):
-    """What the solution over classes that all have rows is; each system finds some of it.
-
-    Parameters
-    ----------
-    certificate : how good the solution is.
-    coef, intercept : hyperplanes, (1, D) and (1,) for two classes, else (K, D) and (K,).
-    rank, aliased, dependencies : of the columns, as `LinearRegression` says.
-    penalty, path : the penalty used, and the criterion that chose it.
-    means : of the classes, (K, D).
-    mean, directions, n_features_out, criterion, threshold : of Fisher's discriminant, about the overall mean.
-    priors, covariance, densities : of normal densities, one a class.
-    beta, gamma : the logit of two classes.
-    mixtures, weights : of several densities a class, and their shares.
-    """
-
-    certificate: Certificate
-    coef: Slopes | None = None
-    intercept: Annotated[Array, Floats("K")] | None = None
-    rank: Count | None = None
-    aliased: Annotated[NDArray[np.object_], Strings(".")] | Missing | None = MISSING
-    dependencies: list[str] | Missing | None = MISSING
-    penalty: float | None = None
-    path: Curves | None = None
-    means: Annotated[Array, Floats(". D", ". . D")] | None = None
-    mean: Annotated[Array, Finite("D")] | None = None
-    directions: Annotated[Array, Finite("D M", "M D")] | None = None
-    n_features_out: Count | None = None
-    criterion: float | Annotated[Array, Floats(".")] | None = None
-    threshold: float | Annotated[Array, Floats(".")] | None = None
-    priors: Annotated[Array, Finite("C")] | None = None
-    covariance: float | Annotated[Array, Floats(".", ". .", ". . .", ". . . .")] | None = None
-    densities: ClassDensities | None = None
-    beta: float | Annotated[Array, Floats(".", ". .")] | None = None
-    gamma: FiniteNumber | None = None
-    mixtures: list[Components] | None = None
-    weights: Annotated[Array, Floats(".", ". .")] | None = None
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ClosedFormState(SystemState, SolvedClasses):
-    """What a fit from class moments has learned.
+class ClosedFormState(SystemState):
+    """What a fit from class moments has learned; each learner adds its own.
 
     Parameters
     ----------
     classes : the labels, also those that have no rows.
     sums : the moments of each class.
     like : an empty array where the rows lie, on a device; None on the host.
+    certificate : how good the solution is.
+    coef, intercept : hyperplanes, (1, D) and (1,) for two classes, else (K, D) and (K,).
     """
 
     classes: Annotated[Labels, LabelsOf("C")]
     sums: ClassMoments
     like: Annotated[Any, NOT_KEPT]
+    certificate: Certificate
+    coef: Slopes | None = None
+    intercept: Annotated[Array, Floats("K")] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +86,10 @@ class OpenedClasses:
     classes: Labels
     source: Source | None
     like: Any
+
+    def with_sums(self, sums: ClassMoments) -> dict[str, Any]:
+        """Return what a state has beside the solution, by the names of its fields."""
+        return {"columns": self.columns, "classes": self.classes, "sums": sums, "like": self.like}
 
 
 @dataclass(frozen=True)
@@ -146,7 +115,7 @@ class ClosedFormClassifier(LinearClassifier):
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # the settings that compare tries
     basis: Annotated[Any, BASIS]
 
-    learns = ClosedFormState
+    learns: ClassVar[type[ClosedFormState]]
     _state: ClosedFormState | None
     classes_ = FittedAttribute[Labels]()
     coef_ = FittedAttribute[Array]()
@@ -156,7 +125,7 @@ class ClosedFormClassifier(LinearClassifier):
     _like = FittedAttribute[Any]()
 
     @abstractmethod
-    def _solve(self, rows: OpenedClasses, sums: ClassMoments) -> SolvedClasses:
+    def _solve(self, rows: OpenedClasses, sums: ClassMoments) -> ClosedFormState:
         """Solve from the sums of classes that all have rows, with the rows themselves where they are at hand."""
 
     @transaction
@@ -236,8 +205,7 @@ class ClosedFormClassifier(LinearClassifier):
             raise UnsafeForget("cannot forget all rows: a model without any has no classes. Refit instead")
         rows = _with_rows(given.columns, self.classes_, source)
         state = self._found(replace(rows, source=None), total, meter, source)
-        known = None if isinstance(state.dependencies, Missing) else state.dependencies
-        refuse_few_digits(state.certificate.digits, [partial(self._output_digits, state)], known)
+        refuse_few_digits(state.certificate.digits, [partial(self._output_digits, state)], self._dependencies(state))
         self._state = state
         return self
 
@@ -287,6 +255,10 @@ class ClosedFormClassifier(LinearClassifier):
     def _refuse_one_class(self, classes: Labels) -> None:
         if len(classes) < 2:
             raise too_few_classes(type(self).__name__, classes)
+
+    def _dependencies(self, state: ClosedFormState) -> list[str] | None:
+        """Return how columns depend on others, as far as the system finds out."""
+        return None
 
     def _output_digits(self, state: ClosedFormState) -> float:
         """Return the correct digits of the discriminants, as far as they are known to exceed those of coefficients."""
@@ -355,10 +327,11 @@ class ClosedFormClassifier(LinearClassifier):
                     "intercept_ overflows float64: some columns are too large or too small. Rescale them."
                 )
         else:
-            solved = SolvedClasses(certificate=ONE_CLASS)
+            solved = self.learns(**rows.with_sums(total), certificate=ONE_CLASS)
             if len(present) > 1:
                 some_rows = replace(rows, classes=rows.classes[present], source=None)
                 solved = self._solve(some_rows, ClassMoments([total.parts[k] for k in present]))
+                solved = replace(solved, classes=rows.classes, sums=total)
             solved = self._spread_out(solved, total, present)
         if rows.like is not None and solved.coef is not None:
             coef, intercept = (to_device_of(rows.like, one) for one in (solved.coef, solved.intercept))
@@ -370,13 +343,7 @@ class ClosedFormClassifier(LinearClassifier):
             proof = with_note(proof, note)
             if rows.source is not None:  # all rows are here, more will not follow
                 warn(note, AdalineWarning)
-        return ClosedFormState(
-            **{**solved.by_name(), "certificate": meter.on(without_constants(proof, constant), read)},
-            columns=rows.columns,
-            classes=rows.classes,
-            sums=total,
-            like=rows.like,
-        )
+        return replace(solved, certificate=meter.on(without_constants(proof, constant), read))
 
     def _constant(self, rows: OpenedClasses, total: ClassMoments) -> list[str]:
         """Return the names of columns that are constant beside an intercept."""
@@ -388,7 +355,7 @@ class ClosedFormClassifier(LinearClassifier):
         """Return the names of columns that vary between classes alone, where the system can make no use of them."""
         return []
 
-    def _spread_out(self, solved: SolvedClasses, total: ClassMoments, present: NDArray[np.intp]) -> SolvedClasses:
+    def _spread_out(self, solved: ClosedFormState, total: ClassMoments, present: NDArray[np.intp]) -> ClosedFormState:
         """Spread the coefficients of the classes present over all classes; the others score minus infinity."""
         k, d = len(total.parts), total.features
         coef, constant = np.zeros((k, d)), np.full(k, -np.inf)

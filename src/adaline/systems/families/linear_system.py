@@ -26,7 +26,7 @@ from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.fitted import check_is_fitted
-from adaline.forms import NOT_KEPT, Count, Curves, Floats, Intercepts, PerTarget, Slopes, Strings, Truths
+from adaline.forms import NOT_KEPT, Count, Intercepts, Slopes, Strings, Truths
 from adaline.inference import view
 from adaline.inference.sample import Counted, Sample, WeightKind, count
 from adaline.input import Meter, by_blocks, transaction
@@ -78,23 +78,14 @@ if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit do
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SolvedRegression(FittedState):
-    """What a solver finds: fits, one for all targets or one for each, and what it notes on the way.
+    """What a solver finds; a learner adds what it notes on the way.
 
     Parameters
     ----------
-    fits : the solutions, with what inference needs of each.
-    history, n_iter : errors after each step, one list or one for each target, and the number of steps.
-    penalty, path : of ridge, the penalties used, and the criterion that chose them.
-    noise_variance, prior_variance : of ridge.
+    fits : the solutions, one for all targets or one for each, with what inference needs of each.
     """
 
     fits: tuple[Fit, ...]
-    history: list[float] | list[list[float]] | None = None
-    n_iter: Count | None = None
-    penalty: float | Annotated[Array, Floats(".", ". .")] | None = None
-    path: Curves | list[Curves] | None = None
-    noise_variance: PerTarget | None = None
-    prior_variance: PerTarget | None = None
 
 
 @dataclass(frozen=True)
@@ -173,7 +164,7 @@ class LinearSystem(LinearRegressor):
     positive: Annotated[bool, FLAG]
     weights: Annotated[WeightKind, one_of(WeightKind)]
 
-    learns = LeastSquaresState
+    learns: ClassVar[type[LeastSquaresState]]
     _fitted_with: FittedWith[Any] = FittedWith(LinearSettings)
     _state: LeastSquaresState | None
     coef_ = FittedAttribute[Array]()
@@ -780,7 +771,7 @@ class LinearSystem(LinearRegressor):
         absorbed = read is not None and read.absorption is not None
         notes = column_notes(fits[0], rows.columns.coefficient_names, absorbed)
         return made(
-            LeastSquaresState,
+            self.learns,
             **solved.by_name(),
             columns=rows.columns,
             fitted_with=self._settings_of_fit(),
