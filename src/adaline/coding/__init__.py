@@ -3,6 +3,14 @@
 A coding is the recipe from the raw columns of a table to those of X. It is kept on the model as `coding_`, so that rows
 to predict, to continue with or to forget are turned into the same columns.
 
+- **One learner.** What is counted of a column merges: its levels and the sum of its numbers, of a frame in memory, of
+  a table, or of the parts of one on a cluster. `coding/learn.py` makes the column of a coding from that, and from the
+  `ColumnPlan` that options and types give.
+- **One reader.** `Coding.code` makes X of a frame of pandas, polars or Arrow, and so of the blocks of a table, the
+  batches of `adaline predict` and the rows of the service. Numbers, booleans and dates that are given as texts or
+  objects are read in `coding/reading.py`, in the notation of the fit; what cannot be read is refused with its row, or
+  left out where `Coding.problems` is asked for. Plain rows of the service skip the frame, to the same bits
+  (`serve/direct.py`).
 - **Terms.** A design is a list of terms, a term a product of factors, a factor a number, an expression or the levels of
   a category. Without a formula every column is a term. Categories lose their reference level exactly where the constant
   or an earlier term has it already (the rule of S, R and patsy), and columns are named as patsy names them.

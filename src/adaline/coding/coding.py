@@ -22,7 +22,7 @@ from adaline.coding.names import NAMED, MadeNames
 from adaline.coding.numerals import Notation
 from adaline.coding.problems import Mask, RowProblems, shown_level
 from adaline.coding.reading import ARROW_TYPES, ReadColumn, read_column, read_values
-from adaline.coding.rows import AVERAGED, Entries, as_csr, product_of
+from adaline.coding.rows import AVERAGED, Entries, as_csr, product_of, put_levels
 from adaline.coding.terms import Term, TermFactor
 from adaline.coding.texts import ABSENT, UNKNOWN, Codes32, Texts, joined_hashes, seed_of, signed_buckets
 from adaline.errors import InvalidData, MissingValues
@@ -344,7 +344,12 @@ class Coding:
 
     def column(self, name: str, category: bool) -> Column:
         """Return a raw column by its name, as a number or as a category."""
-        return next(c for c in self.columns if c.name == name and c.is_category == category)
+        return self._by_name[name, category]
+
+    @cached_property
+    def _by_name(self) -> dict[tuple[str, bool], Column]:
+        """The raw columns by their names, and by whether they are categories."""
+        return {(column.name, column.is_category): column for column in reversed(self.columns)}
 
     @cached_property
     def _all_terms(self) -> list[tuple[TermFactor, ...]]:
@@ -477,7 +482,8 @@ class _RawRows:
     def _read_column(self, name: str) -> ReadColumn:
         """Return a column of numbers as it is read, one of the offset too."""
         if name not in self._as_read:
-            kind = next((one.kind for one in self.coding.columns if one.name == name and not one.is_category), "number")
+            column = self.coding._by_name.get((name, False))
+            kind = "number" if column is None else column.kind
             self._as_read[name] = read_column(self.frame, name, kind, self.coding.notation(name))
         return self._as_read[name]
 
@@ -703,13 +709,12 @@ class _Rows(_RawRows):
         without_level = codes < 0
         unknown = bool(without_level.any())
         if factor.full or _contrast(factor).kind == "Treatment":
-            base = -1 if factor.full else _contrast(factor).base(levels)
-            for level in range(len(levels)):
-                if level != base:
-                    dummy = (codes == level).astype(np.float64)
-                    if unknown:
-                        dummy[without_level] = share[level]
-                    yield dummy
+            base = len(levels) if factor.full else _contrast(factor).base(levels)
+            out = np.zeros((len(levels) - (not factor.full), len(codes)))
+            put_levels(out, np.where(without_level, base, codes) if unknown else codes, base)
+            if unknown:
+                out[:, without_level] = np.delete(share, [] if factor.full else base)[:, None]
+            yield from out
             return
         for column in _contrast(factor).columns(len(levels)):
             values = column[codes]

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
+from decimal import Decimal
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -319,6 +320,8 @@ def _alike(value: Any) -> Iterator[Level]:
     if not isinstance(value, str):
         yield written(value)
         yield written(value).lower()  # True is written as true in SQL and in JSON
+        if isinstance(value, Decimal):
+            yield plain_level(float(value))
         return
     yield value.strip()
     number = plain_number(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.coding.columns import codes_among, plain_level
-from adaline.coding.reading import is_missing
-from adaline.coding.texts import ABSENT, UNKNOWN, Codes32, TextIndex, Texts
+from adaline.coding.columns import Column
+from adaline.coding.texts import ABSENT, UNKNOWN, Codes32, Texts
 from adaline.errors import InvalidData, MissingValues
 from adaline.forms import Finite, Floats, LabelsOf
 from adaline.lazy import nw
@@ -55,43 +53,14 @@ class Effect:
         return self.levels.dtype.kind == "O"
 
     @cached_property
-    def _index(self) -> TextIndex:
-        return TextIndex.of(self.levels.tolist())
+    def _column(self) -> Column:
+        return Column(self.name, "category", tuple(self.levels.tolist()))
 
     def codes(self, frame: nw.DataFrame[Any]) -> Codes32:
         """Return the index of each value of a frame among the levels, (n,), ABSENT and UNKNOWN beside them."""
         if self.name not in frame.columns:
             raise InvalidData(f"column {self.name!r} is missing from the table; the model has absorbed its effects")
-        series = frame[self.name]
-        if self.texts and series.dtype == nw.String:
-            return codes_among(self._index, series)
-        if self.texts:
-            values = series.to_list()
-            different = list(dict.fromkeys(values))
-            found = self._index.find(Texts.of("" if is_missing(one) else _text(one) for one in different))
-            known = dict(zip(different, found.tolist(), strict=True))
-            return np.array([ABSENT if is_missing(one) else known[one] for one in values], dtype=np.int32)
-        if series.dtype == nw.Boolean:
-            series = series.cast(nw.Int64)
-        if not series.dtype.is_numeric():
-            return self._number_codes(self._numbers(series))
-        gaps = series.is_null().to_numpy()
-        whole = series.dtype.is_integer() and self.levels.dtype.kind == "i" and not gaps.any()
-        given = series.to_numpy() if whole else np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-        return self._number_codes(given)
-
-    def _number_codes(self, given: NDArray[Any]) -> Codes32:
-        """Return the index of each number among the levels, (n,); ABSENT where it is NaN."""
-        levels = self.levels if given.dtype.kind in "iu" else self.levels.astype(np.float64)
-        among, at = _found(levels, given)
-        return np.where(np.isnan(given), ABSENT, np.where(among, at, UNKNOWN)).astype(np.int32)
-
-    def _numbers(self, series: nw.Series[Any]) -> Array:
-        """Return numbers that a frame holds as objects, or as categories, (n,), NaN where missing."""
-        values = series.to_list()
-        if not all(is_missing(one) or isinstance(one, numbers.Number) for one in values):
-            raise InvalidData(f"column {self.name!r} holds {series.dtype}, and the model was fitted to numbers")
-        return np.array([np.nan if is_missing(one) else float(one) for one in values])
+        return self._column.codes(frame)
 
     def at(self, levels: NDArray[Any], gaps: bool) -> tuple[Array, Array]:
         """Return the effects and directions of some levels, (m,), as they are stored; NaN of those that are not known.
@@ -99,7 +68,7 @@ class Effect:
         With `gaps` those of missing values are the last.
         """
         if self.texts:
-            at: NDArray[Any] = self._index.find(Texts.of(levels.tolist()))
+            at: NDArray[Any] = self._column.index.find(Texts.of(levels.tolist()))
             known = at >= 0
         else:
             known, at = _found(self.levels, levels)
@@ -154,11 +123,6 @@ def effects_of_rows(effects: Sequence[Effect], frame: nw.DataFrame[Any], unseen:
             "separated, so that their effects are apart by an infinite amount"
         )
     return out
-
-
-def _text(value: Any) -> str:
-    """Return a value as a table writes it as text."""
-    return str(value).lower() if isinstance(value, bool | np.bool_) else str(plain_level(value))
 
 
 def _found(levels: NDArray[Any], given: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:

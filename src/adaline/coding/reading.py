@@ -75,10 +75,15 @@ def read_column(frame: nw.DataFrame[Any], name: str, kind: str, notation: Notati
     >>> found.values.tolist(), found.wrong["non-numeric value"].tolist()
     ([1.5, nan, nan], [False, False, True])
     """
-    if kind != "date" and frame.implementation.is_pyarrow():
+    if frame.implementation.is_pyarrow():
         native = frame.to_native().column(name)
-        if str(native.type) in ARROW_NUMBERS and (kind == "number" or str(native.type) == "bool"):
+        type_ = str(native.type)
+        if kind != "date" and type_ in ARROW_NUMBERS and (kind == "number" or type_ == "bool"):
             return ReadColumn(arrow_numbers(native))  # the common case; of doubles without a copy
+        if kind == "date" and type_.startswith(("timestamp[us", "date32")):
+            micro = (native if type_[0] == "t" else native.cast(ARROW_TYPES[kind])).cast("int64")
+            gaps = _array(micro.is_null().cast("uint8")).astype(bool) if micro.null_count else None
+            return ReadColumn(_days_of(_array(micro.fill_null(0)), gaps))
     if kind != "date" and frame.implementation.is_pandas():
         native = frame.to_native()[name]
         if isinstance(native.dtype, np.dtype) and native.dtype.kind in ("b" if kind == "boolean" else "biuf"):
@@ -101,8 +106,9 @@ def read_column(frame: nw.DataFrame[Any], name: str, kind: str, notation: Notati
     read, wrong = read_values(values, kind, notation)
     given = [*map(written, values)] if wrong else ()
     if kind == "date":
-        micro = [None if when is None else (when - EPOCH) // timedelta(microseconds=1) for when in read]
-        return ReadColumn(_days_of(micro), wrong, given)
+        micro = [0 if when is None else (when - EPOCH) // timedelta(microseconds=1) for when in read]
+        gaps = np.array([when is None for when in read], dtype=bool)
+        return ReadColumn(_days_of(np.array(micro, dtype=np.int64), gaps), wrong, given)
     return ReadColumn(np.array([math.nan if one is None else one for one in read], dtype=np.float64), wrong, given)
 
 
@@ -159,8 +165,12 @@ def arrow_numbers(column: Any) -> Array:
         column = column.cast("double")
     if column.null_count:
         column = column.fill_null(math.nan)
-    whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-    return np.asarray(np.from_dlpack(whole), dtype=np.float64)  # Arrow's own to_numpy imports pandas
+    return np.asarray(_array(column), dtype=np.float64)
+
+
+def _array(column: Any) -> NDArray[Any]:
+    """Return an Arrow column without gaps as an array; Arrow's own to_numpy imports pandas."""
+    return np.from_dlpack(column.chunk(0) if column.num_chunks == 1 else column.combine_chunks())
 
 
 def _numbers(series: nw.Series[Any]) -> Array:
@@ -195,18 +205,12 @@ def _days(series: nw.Series[Any]) -> Array:
     """Return dates and times as days since 1970-01-01, fractions included, NaN where missing."""
     if series.dtype == nw.Date:
         series = series.cast(nw.Datetime("us"))
-    micro = series.dt.timestamp("us")
-    seconds = micro // 1_000_000  # Arrow refuses to make floats of integers beyond 2^53, as of the year 9999
-    whole, rest = (
-        np.asarray(part.cast(nw.Float64).to_numpy(), dtype=np.float64)
-        for part in (seconds, micro - seconds * 1_000_000)
-    )
-    return (whole + rest / 1e6) / DAY
+    micro, gaps = series.dt.timestamp("us"), np.asarray(series.is_null().to_numpy(), dtype=bool)
+    return _days_of(np.asarray(micro.fill_null(0).to_numpy()).astype(np.int64), gaps)
 
 
-def _days_of(micro: list[int | None]) -> Array:
-    """Return microseconds since 1970 as `_days` does."""
-    there = np.array([one is not None for one in micro], dtype=bool)
-    known: NDArray[np.int64] = np.array([0 if one is None else one for one in micro], dtype=np.int64)
-    seconds = known // 1_000_000
-    return np.where(there, (seconds + (known - seconds * 1_000_000) / 1e6) / DAY, math.nan)
+def _days_of(micro: NDArray[np.int64], gaps: Mask | None) -> Array:
+    """Return microseconds since 1970 as days, NaN where there are gaps."""
+    seconds = micro // 1_000_000  # floats of integers beyond 2^53, as of the year 9999, would be rounded
+    days: Array = (seconds + (micro - seconds * 1_000_000) / 1e6) / DAY
+    return days if gaps is None else np.where(gaps, math.nan, days)

@@ -96,6 +96,16 @@ def _each_with_each(left: Starts, right: Starts) -> tuple[Starts, NDArray[Any], 
     return starts, left[rows] + above, right[rows] + beside
 
 
+def put_levels(out: Array, codes: NDArray[Any], base: int) -> None:
+    """Write 1 into the columns (M, n) of the levels that rows have, (n,), but for those of the reference, `base`.
+
+    The columns of the levels beyond the reference come one place earlier.
+    """
+    at = np.flatnonzero(codes != base if base else codes)
+    own = codes[at]
+    out[own - (own > base) if base else own - 1, at] = 1.0
+
+
 def as_csr(rows: int, terms: list[tuple[int, list[Entries]]]) -> Any:
     """Return the rows of terms, each its number of columns and its parts, side by side, in CSR with sorted columns."""
     import scipy

@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 
 from adaline.arrays import Array, all_finite
 from adaline.coding import Coding, Column
+from adaline.coding.rows import put_levels
 from adaline.input.coded import as_coded
 from adaline.locks import cached_property
 
@@ -34,7 +35,7 @@ MOST_FIELDS = 256  # columns of rows that have a type of their own
 
 @dataclass(frozen=True)
 class PlainColumn:
-    """A raw column: its name, where its columns of X begin, and how its levels are found, where it has some.
+    """A raw column, or a label: its name, where its columns of X begin, and how its levels are found, if it has some.
 
     `known` are the levels as an Arrow array of texts or doubles.
     """
@@ -65,7 +66,11 @@ class PlainColumn:
         if not self.levels:
             return values if kinds == {bool} else None
         found = list(map(self.levels.get, values))
-        return None if None in found or bool in kinds else found
+        return None if None in found or (bool in kinds) != (True in self.levels and self.kind == "boolean") else found
+
+    def known_as(self, other: PlainColumn) -> bool:
+        """Whether the indices of the levels of another column mean the same."""
+        return self.levels == other.levels and (self.known is None or bool(self.known.equals(other.known)))
 
     def column(self, numbers: Any) -> Any:
         """Return an Arrow array of doubles, as `numbers` gives them, as the values that they stand for."""
@@ -145,7 +150,7 @@ class DirectRows:
         x = np.zeros((numbers.shape[1], self.width), order="F")
         for column, values in zip(self.columns, numbers, strict=True):
             if column.levels:
-                _put_levels(x, column, values.astype(np.intp))
+                put_levels(x.T[column.first :], values.astype(np.intp), 0)
             else:
                 x[:, column.first] = values
         return as_coded(x)
@@ -218,7 +223,7 @@ class DirectRows:
             if values is None:
                 return None
             if column.levels:
-                _put_levels(x, column, np.array(values))
+                put_levels(x.T[column.first :], np.array(values), 0)
             else:
                 x[:, column.first] = np.frombuffer(array("d", values))  # which takes no text for a number
         return x
@@ -255,9 +260,8 @@ class DirectRows:
             codes = pc.index_in(values, value_set=column.known)
             if codes.null_count:
                 return None
-            codes = np.from_dlpack(codes)
             x[:, column.first : column.first + len(column.levels) - 1] = 0.0
-            _put_levels(x, column, codes)
+            put_levels(x.T[column.first :], np.from_dlpack(codes), 0)
         return x
 
 
@@ -272,11 +276,6 @@ def _row_type(columns: tuple[tuple[str, type], ...]) -> type[msgspec.Struct] | N
         return msgspec.defstruct("PlainRow", fields, rename=names, forbid_unknown_fields=True, gc=False)
     except ValueError:
         return None
-
-
-def _put_levels(x: Array, column: PlainColumn, codes: Any) -> None:
-    at = np.flatnonzero(codes)
-    x[at, column.first + codes[at] - 1] = 1.0
 
 
 def _is_double(level: Any) -> bool:

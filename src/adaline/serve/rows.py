@@ -215,20 +215,17 @@ class RowLayout:
         Levels and labels are their indices among those that are known. None where a row, or the layout, is of another
         kind: `batch` has those, and says what is wrong.
         """
-        names = self._plain_names
-        if not names or type(rows) is not list or not rows:
+        if not self._plain or type(rows) is not list or not rows:
             return None
-        size, kind = len(names), type(rows[0])
+        size, kind = len(self._plain), type(rows[0])
         if kind not in (dict, list) or any(type(row) is not kind or len(row) != size for row in rows):
             return None
         try:
             values: Any = list(map(self._values_of, rows)) if kind is dict else rows
-            if self._indexed or self.classes is not None:
+            if self._indexed:
                 columns: list[Any] = list(zip(*values, strict=True))
                 for k, column in self._indexed:
                     columns[k] = column.numbers(columns[k])
-                if self.classes is not None:
-                    columns[-1] = [self._label_index[type(label), label] for label in columns[-1]]
                 values = list(zip(*columns, strict=True))
             if not NUMBERS.issuperset(map(type, chain.from_iterable(values))):
                 return None
@@ -242,16 +239,14 @@ class RowLayout:
         arrays = _side_by_side(numbers)
         for k, column in self._indexed:
             arrays[k] = column.column(arrays[k])
-        if self.classes is not None:
-            arrays[-1] = self._known_labels.take(arrays[-1].cast(pa.int64()))
         return pa.RecordBatch.from_arrays(arrays, schema=self._schemas[True])
 
     def decoded_numbers(self, numbers: Array, layout: RowLayout) -> DecodedRows:
         """Return rows as the model takes them, of numbers (m, n) in the columns of a layout that has all of its own."""
         assert self.direct is not None
-        first, names = len(self.columns), self._plain_names
-        if names != layout._plain_names:
-            numbers = numbers[[layout._plain_names.index(name) for name in names]]
+        first, theirs = len(self.columns), list(layout._plain)
+        if theirs != list(self._plain):
+            numbers = numbers[[theirs.index(name) for name in self._plain]]
         x = self.direct.of_numbers(numbers[:first])
         if self.classes is not None:
             return DecodedRows(x, self.classes[numbers[first].astype(np.intp)])
@@ -259,39 +254,31 @@ class RowLayout:
 
     def all_in(self, layout: RowLayout) -> bool:
         """Whether `decoded_numbers` can take the rows of a layout."""
-        if self is layout or not self._plain_names or not set(self._plain_names) <= set(layout._plain_names):
+        if self is layout or not self._plain or not self._plain.keys() <= layout._plain.keys():
             return self is layout
-        assert self.direct is not None
-        assert layout.direct is not None
-        theirs = {column.name: column.levels for column in layout.direct.columns}
-        same = all(theirs[column.name] == column.levels for column in self.direct.columns)
-        return same and bool(self._known_labels.equals(layout._known_labels))
+        theirs = layout._plain
+        return all(theirs[name].known_as(column) for name, column in self._plain.items())
 
     @cached_property
-    def _plain_names(self) -> list[str]:
-        """The columns of rows to learn from where all are plain, or labels; [] elsewhere."""
+    def _plain(self) -> dict[str, PlainColumn]:
+        """The columns of rows to learn from, by their names, where all are plain, or labels; {} elsewhere."""
         as_sent = self.classes is not None or [column.name for column in self.targets] == list(self.expressions)
         known = self.coding is not None or all(column.kind == "number" for column in self.columns)
-        plain = self.direct is not None and known and as_sent and self.weight is None
-        return [column.name for column in (*self.columns, *self.targets)] if plain else []
+        if self.direct is None or not known or not as_sent or self.weight is not None:
+            return {}
+        labels = {label: k for k, label in enumerate(() if self.classes is None else self.classes.tolist())}
+        targets = (PlainColumn(one.name, one.kind, 0, labels, self._known_labels) for one in self.targets)
+        return {column.name: column for column in (*self.direct.columns, *targets)}
 
     @cached_property
     def _values_of(self) -> itemgetter[Any]:
-        """What returns the values of a row that is a dict, in the order of the plain names."""
-        return itemgetter(*self._plain_names)
+        """What returns the values of a row that is a dict, in the order of the plain columns."""
+        return itemgetter(*self._plain)
 
     @cached_property
     def _indexed(self) -> list[tuple[int, PlainColumn]]:
-        """The columns of X that are not numbers as they are sent, by their indices."""
-        columns = () if self.direct is None else self.direct.columns
-        return [(k, column) for k, column in enumerate(columns) if not column.is_number]
-
-    @cached_property
-    def _label_index(self) -> dict[tuple[type, Any], int]:
-        """The index of each label among the classes, by its type and value: True is not 1."""
-        return {
-            (type(label), label): k for k, label in enumerate(() if self.classes is None else self.classes.tolist())
-        }
+        """The plain columns that are not numbers as they are sent, by their indices."""
+        return [(k, column) for k, column in enumerate(self._plain.values()) if not column.is_number]
 
     def read(self, rows: Any, *, most_columns: int = MOST_COLUMNS) -> Any:
         """Return rows to predict as the model takes them: as `decode` does, by the short way where there is one."""
