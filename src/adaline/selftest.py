@@ -13,6 +13,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import metadata
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,10 +28,10 @@ from adaline.kernels import native
 from adaline.losses import LOSSES, CustomLoss, Huber, Loss
 from adaline.scans import SCANS, Scan, adaptive, lms, sigmoid
 from adaline.solvers.absorb import levels
+from adaline.solvers.least_squares import refine
 from adaline.solvers.least_squares.direct import sums_residual_reference
 from adaline.solvers.least_squares.factor import equilibrate_reference, put_row_lengths_reference
 from adaline.solvers.least_squares.fit import digits_reference, raw_solution_reference
-from adaline.solvers.least_squares.refine import find_gradient_reference, put_intercept_reference, take_step_reference
 from adaline.solvers.smooth.proximal_newton import coordinate_descent, coordinate_descent_reference
 from adaline.sources.tables.sparse_lines import Lines, parse_lines, parse_reference
 from adaline.sums import (
@@ -338,10 +339,10 @@ def _refinement(block: Block, rng: np.random.Generator) -> Iterator[Agreement]:
         ),
         "sums_residual": (sums_residual_reference, (data, moments.buffer, pull, step)),
         "row_lengths": (put_row_lengths_reference, (reach, np.asfortranarray(np.outer(length, pull)))),
-        "refine_start": (put_intercept_reference, (whole, small, each, mean, low, length, step, True)),
-        "refine_gradient": (find_gradient_reference, (sums, theta, small, mean, low, pull, data, step)),
+        "refine_start": (_start_refinement, (whole, small, each, mean, low, length, step, True)),
+        "refine_gradient": (_find_gradient, (sums, theta, small, mean, low, pull, data, step)),
         "refine_step": (
-            take_step_reference,
+            _take_step,
             (
                 *(theta, small, step, sums, data, step, mean, pull, length, 1 / length, reach, progress, error),
                 *(float(ROWS), True, 1e-3, 10.0),
@@ -357,6 +358,28 @@ def _refinement(block: Block, rng: np.random.Generator) -> Iterator[Agreement]:
         "digits": (digits_reference, (error, theta, columns)),
     }
     yield from _calls("least squares", 1e-12, given)
+
+
+def _start_refinement(hi: Array, lo: Array, size: Array, *given: Any) -> None:
+    """Call the reference with the arguments of the kernel."""
+    mean_hi, mean_lo, length, u, intercept = given
+    hi[:], lo[:], size[:] = refine.put_intercept_reference((mean_hi, mean_lo), length, u, intercept)
+
+
+def _find_gradient(sums: Array, *given: Array) -> None:
+    """Call the reference with the arguments of the kernel."""
+    hi, lo, mean_hi, mean_lo, pull, data, centred = given
+    here: Any = SimpleNamespace(hi=hi, lo=lo, means=(mean_hi, mean_lo), pull=pull, data=data, centred=centred)
+    refine.find_gradient_reference(here, sums)
+
+
+def _take_step(hi: Array, lo: Array, step: Array, sums: Array, data: Array, centred: Array, *given: Any) -> bool:
+    """Call the reference with the arguments of the kernel."""
+    mean, *rest = given
+    names = ("pull", "length", "down", "reach", "progress", "error", "weight", "intercept", "contraction", "condition")
+    named = dict(zip(names, rest, strict=True))
+    here: Any = SimpleNamespace(hi=hi, lo=lo, data=data, centred=centred, means=(mean, mean), **named)
+    return refine.take_step_reference(here, sums, step)
 
 
 def _texts(rng: np.random.Generator) -> Iterator[Agreement]:
