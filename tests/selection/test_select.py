@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import array_api_strict as strict
@@ -19,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+import adaline
 from adaline import (
     GaussianClassifier,
     GaussianMixture,
@@ -570,3 +572,19 @@ def test_an_offset_is_a_known_part_of_the_outputs() -> None:
     np.testing.assert_allclose(found.best.coef_, plain.best.coef_, rtol=1e-9)
     with pytest.raises(InvalidParameter, match="Ridge takes no offset"):
         select(Ridge(), X, y, offset=offset, **given)
+
+
+def test_the_summary_of_a_chosen_model_says_that_its_intervals_are_too_short(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(80, 1))
+    y = np.sin(2 * X[:, 0]) + 0.3 * rng.normal(size=80)
+    caution = "chosen from 3 candidates"
+    for system, target in ((LinearRegression, y), (LogisticRegression, y > 0)):
+        model = system(basis=basis.Polynomial(2))
+        best = select(model, X, target, degree=[1, 2, 3]).best
+        adaline.save(best, tmp_path / "m.adaline")
+        assert all(caution in str(one.summary()) for one in (best, adaline.load(tmp_path / "m.adaline")))
+        assert all(caution not in str(one.fit(X, target).summary()) for one in (clone(best), best))
+        robust = select(model, X, target, degree=[1, 2, 3]).best.summary(errors="HC3", X=X, y=target)
+        assert any(note.startswith(caution) for note in robust.to_dict()["notes"])
+    assert "chosen" not in str(select(LinearRegression(), X, y, fit_intercept=[True]).best.summary())

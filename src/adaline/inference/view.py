@@ -32,11 +32,18 @@ if TYPE_CHECKING:  # what answers the questions is imported when one is asked
     from adaline.inference.covariance import ErrorOptions
     from adaline.inference.effects import Effects, EffectsAt, MeanModel
     from adaline.inference.means import Means
+    from adaline.inference.summary import CoefficientTable
     from adaline.inference.term_tests import TermTests, TestType
 
-TableT = TypeVar("TableT")
+TableT = TypeVar("TableT", bound="CoefficientTable")
 TestT = TypeVar("TestT")
 JudgedT = TypeVar("JudgedT")
+
+
+CHOSEN = (
+    "chosen from {candidates} candidates by its errors on these rows: standard errors, p values and intervals take the "
+    "choice as given and are too small; where they matter, choose on some of the rows and fit the others"
+)
 
 
 class RowsAgain(NamedTuple):
@@ -103,6 +110,8 @@ class InferenceView(Generic[TableT, TestT, JudgedT]):
         COEFFICIENT_INTERVAL.check("interval", interval)
         given = {"interval": None if interval == "wald" else interval, "reference": reference}
         found: TableT = self.model._summarise(self, level, **self._taken("summary", given))
+        if self.model._state.chosen_from > 1:
+            found.notes.append(CHOSEN.format(candidates=self.model._state.chosen_from))
         return found
 
     def test(

@@ -111,10 +111,14 @@ class ColumnAttribute(ShownAttribute[T]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SystemState(FittedState):
-    """What a fit has learned of rows, the columns that these had, and the settings that the state is read with."""
+    """What a fit has learned of rows, the columns that these had, and the settings that the state is read with.
+
+    `chosen_from` is the number of candidates among which `select` chose the model by the same rows.
+    """
 
     columns: InputColumns
     fitted_with: FitSettings = NO_SETTINGS
+    chosen_from: int = 1
 
     def made_names(self) -> NDArray[np.object_] | None:
         """Return the names of columns that are not in their record, as they grow with the rows; None without such."""

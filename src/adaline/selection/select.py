@@ -17,6 +17,7 @@ from adaline.arrays import Array, OffsetsLike, RowsLike, TargetsLike, WeightsLik
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.estimator import clone
 from adaline.fitted import AnySystem
+from adaline.input.columns import System
 from adaline.locks import cached_property
 from adaline.parameters import WholeNumber, one_of
 from adaline.selection.cross_validation import (
@@ -34,6 +35,7 @@ from adaline.selection.formula import by_formula, why_not
 from adaline.selection.measures import InformationCriterion, Measure, RowLoss, one_measure, refuse_no_targets
 from adaline.selection.table import ErrorTable, grouped_notes
 from adaline.sources import Source
+from adaline.state import change_state
 from adaline.wording import counted, number
 
 SelectionMethod = Literal["auto", "loo", "gcv", "folds"]
@@ -149,6 +151,8 @@ def select(
         before_fit("all rows")
         best = candidates[index].system
         best = best.fit(X) if isinstance(X, Source) else fit(best, X, y, sample_weight, offset)
+        if isinstance(best, System):
+            change_state(best, chosen_from=len(candidates))
     given = [one.parameters for one in candidates]
     return Selection(best, given[index], index, winner, given, tried, chosen, measure.name, rule, folds)
 
