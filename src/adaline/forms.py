@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 
+SHARE_ROUNDING = 1e-6  # of the sum of shares; doubling it lets twice as wrong shares pass
 Sizes = dict[str, int]
 FieldValue = Any
 """A value of a field."""
@@ -89,14 +90,16 @@ class Size(Form):
 
 
 class Axes(Form):
-    """An array of one of several shapes, and of one kind of items: with these letters of dtypes, and a condition."""
+    """An array of one of several shapes, and of one kind of items: dtypes by their name or kind, and a condition."""
 
-    def __init__(self, what: str, kinds: str, condition: Callable[[Any], Any], *shapes: str | int) -> None:
-        self.what, self.kinds, self.condition = what, kinds, condition
+    def __init__(self, what: str, kinds: Iterable[str], condition: Callable[[Any], Any], *shapes: str | int) -> None:
+        self.what, self.kinds, self.condition = what, (*kinds,), condition
         self.shapes = tuple(str(shape).split() for shape in shapes)
 
     def holds(self, value: FieldValue, sizes: Sizes) -> bool:
-        if type(value) is not np.ndarray or value.dtype.kind not in self.kinds or not self.condition(value):
+        if type(value) is not np.ndarray or not {value.dtype.kind, value.dtype.name} & {*self.kinds}:
+            return False
+        if not np.all(self.condition(value)):
             return False
         for shape in self.shapes:
             tried = dict(sizes)
@@ -120,17 +123,31 @@ def _are(kinds: Any, array: NDArray[Any]) -> bool:
     return array.dtype.kind != "O" or all(isinstance(item, kinds) for item in array.flat)
 
 
-Floats = partial(Axes, "float64", "f", lambda a: a.dtype == np.float64)
-Finite = partial(Axes, "finite float64", "f", lambda a: a.dtype == np.float64 and np.isfinite(a).all())
-Positive = partial(Axes, "positive float64", "f", lambda a: a.dtype == np.float64 and ((a > 0) & (a < np.inf)).all())
-RowsOf = partial(Axes, "finite floats", "f", lambda a: np.isfinite(a).all())
+def _are_classes(labels: NDArray[Any]) -> bool:
+    whole = labels.dtype.kind != "f" or ((np.abs(labels) < 2**53) & (labels == np.floor(labels))).all()
+    return bool(whole) and _are(str | int | float, labels) and np.array_equal(np.unique(labels), labels)
+
+
+def _are_shares(array: NDArray[Any]) -> bool:
+    return bool((array >= 0).all() and abs(array.sum() - 1) < SHARE_ROUNDING)
+
+
+DOUBLE = ("float64",)
+Floats = partial(Axes, "float64", DOUBLE, lambda _: True)
+Finite = partial(Axes, "finite float64", DOUBLE, np.isfinite)
+Positive = partial(Axes, "positive float64", DOUBLE, lambda a: (a > 0) & (a < np.inf))
+NotNegative = partial(Axes, "float64 not below zero", DOUBLE, lambda a: ~(a < 0))
+Ascending = partial(Axes, "ascending float64", DOUBLE, lambda a: a[1:] >= a[:-1])
+Shares = partial(Axes, "shares that add up to 1", DOUBLE, _are_shares)
+RowsOf = partial(Axes, "finite floats", "f", np.isfinite)
 Integers = partial(Axes, "whole numbers", "iu", lambda _: True)
 Truths = partial(Axes, "booleans", "b", lambda _: True)
 Strings = partial(Axes, "texts", "UO", partial(_are, str))
 LabelsOf = partial(Axes, "labels", "biufUOmM", partial(_are, str | int | float))
+ClassesOf = partial(Axes, "whole numbers, texts or booleans that are sorted, each once", "biufUOmM", _are_classes)
 
 Slopes = Annotated[Array, Finite("D", "K D")]
-Intercepts = FiniteNumber | Annotated[Array, Floats("K")]
+Intercepts = FiniteNumber | Annotated[Array, Finite("K")]
 PerTarget = float | Annotated[Array, Floats("K")]
 Curves = dict[str, Annotated[Array, Floats(".", ". .", ". . .")]]
 """Values along a path of penalties, by name."""

@@ -191,17 +191,18 @@ def test_what_does_no_harm(path: Path) -> None:
 
 
 def test_another_layout_has_another_number() -> None:
-    """If this fails, the layout of model files was changed: add one to SCHEMA, read the files of before in
-    `storage/old_schemas.py`, and set the checksum to that found. A field with a default changes nothing here.
+    """If this fails, the layout of model files was changed. Where a release has written this schema, add one to SCHEMA
+    and read the files of before in `storage/old_schemas.py`; set the checksum to that found. Fields with a default
+    change nothing here.
     """
-    states = {state_class(cls) for cls in (*KNOWN.values(), *BASES.values())} - {None}
+    learners = {cls.__name__: state_class(cls) for cls in (*KNOWN.values(), *BASES.values())}
     layout = sorted(
-        (cls.__name__, name)
-        for cls in (*CLASSES.values(), *states)
-        for name, field in fields_of(cls).items()
+        (owner, name)
+        for owner, cls in {**CLASSES, **learners}.items()
+        for name, field in (fields_of(cls).items() if cls else ())
         if field.kept and field.default is REQUIRED
     )
-    assert (SCHEMA, blake2b(repr(layout).encode(), digest_size=4).hexdigest()) == (7, "45765edf")
+    assert (SCHEMA, blake2b(repr(layout).encode(), digest_size=4).hexdigest()) == (7, "f30609ac")
 
 
 NEWER = r"written by a newer adaline, 7.0.0 \(schema 99\).* Upgrade"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from adaline.arrays import Array
 from adaline.basis.base import Basis
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
-from adaline.forms import FiniteNumber
+from adaline.forms import FiniteNumber, Range, Size
 from adaline.parameters import COUNT, FLAG, AnyOf, Numbers, UsedWith, one_of
 from adaline.state import FittedAttribute, FittedState
 
@@ -22,11 +23,14 @@ KnotRule = Literal["quantile", "uniform"]
 PLACED = one_of(KnotRule)
 
 
+RISING = Range("two or more rising numbers", lambda knots: len(knots) > 1 and all(a < b for a, b in pairwise(knots)))
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SplineState(FittedState):
     """The knots of each column, those at the ends of its range included."""
 
-    knots: list[tuple[FiniteNumber, ...]]
+    knots: Annotated[list[Annotated[tuple[FiniteNumber, ...], RISING]], Size("F", len)]
 
 
 @configured

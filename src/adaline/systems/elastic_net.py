@@ -19,7 +19,7 @@ from adaline.fits.elastic_net.net import FittedNet, NetOptions
 from adaline.fits.elastic_net.squared import fit_net_folds
 from adaline.fits.elastic_net.stacked import fit_stacked
 from adaline.fitted import check_is_fitted
-from adaline.forms import Count, Curves, Finite, Floats, Intercepts, LabelsOf, Slopes, Strings
+from adaline.forms import ClassesOf, Count, Curves, Finite, Floats, Intercepts, Slopes, Strings
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.coded import effects_on, scored
 from adaline.input.columns import InputColumns, SystemState
@@ -113,7 +113,7 @@ class ElasticNetState(SystemState):
     rows_seen: Count
     flat: bool
     typical: Annotated[Array, Finite("D")] | None
-    classes: Annotated[Labels, LabelsOf("C")] | None = None
+    classes: Annotated[Labels, ClassesOf("C")] | None = None
     path: Curves | list[Curves] | None = None
     absorbed: Absorption | None = None
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from adaline.arrays import AnyArray, Array, RowsLike, host, is_sparse, like_rows, namespace
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fitted import check_is_fitted
-from adaline.forms import Finite, FiniteNumber, Floats
+from adaline.forms import FiniteNumber, Floats, Shares
 from adaline.input import by_blocks, generator
 from adaline.input.basis import width_of
 from adaline.input.open import refuse_overflow
@@ -69,7 +69,7 @@ class GaussianState(ClosedFormState):
     beta, gamma : the logit of two classes.
     """
 
-    priors: Annotated[Array, Finite("C")] | None = None
+    priors: Annotated[Array, Shares("C")] | None = None
     means: Annotated[Array, Floats(". D", ". . D")] | None = None
     covariance: float | Annotated[Array, Floats(".", ". .", ". . .", ". . . .")] | None = None
     densities: ClassDensities | None = None

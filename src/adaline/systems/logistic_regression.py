@@ -35,7 +35,7 @@ from adaline.fits.linear_machine import (
 from adaline.fits.penalty_path import PenaltyPath, cross_validated, has_matrices, held_out_paths
 from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
-from adaline.forms import Count, Curves, Finite, Floats, LabelsOf, Strings
+from adaline.forms import ClassesOf, Count, Curves, Finite, Floats, Strings
 from adaline.inference import view
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
@@ -144,9 +144,9 @@ class LogisticState(SystemState):
     """
 
     fitted_with: LogisticSettings
-    classes: Annotated[Labels, LabelsOf("C")]
+    classes: Annotated[Labels, ClassesOf("C")]
     coef: Annotated[Array, Finite("K D")]
-    intercept: Annotated[Array, Floats("K")]
+    intercept: Annotated[Array, Finite("K")]
     certificate: Certificate
     history: list[float]
     n_iter: Count

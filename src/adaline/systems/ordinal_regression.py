@@ -26,7 +26,7 @@ from adaline.errors import AdalineWarning, ConvergenceWarning, warn
 from adaline.fits.ordinal import REMEDIES, OrdinalOptions, fit_ordinal
 from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
-from adaline.forms import Count, Finite, Floats, LabelsOf, Strings
+from adaline.forms import Ascending, Count, Finite, LabelsOf, Strings
 from adaline.inference import view
 from adaline.inference.classical import Interval, quantile
 from adaline.inference.covariance import ErrorOptions
@@ -126,8 +126,8 @@ class OrdinalState(SystemState):
 
     fitted_with: OrdinalSettings
     classes: Annotated[Labels, LabelsOf("C")]
-    coef: Annotated[Array, Finite("K D")]
-    thresholds: Annotated[Array, Floats(".")]
+    coef: Annotated[Array, Finite("1 D")]
+    thresholds: Annotated[Array, Ascending(".")]
     certificate: Certificate
     separation: Separation | None
     aliased: Annotated[NDArray[np.object_], Strings(".")]

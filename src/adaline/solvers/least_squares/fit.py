@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, all_finite
 from adaline.block import Shape
 from adaline.errors import InvalidData
-from adaline.forms import Count, Finite, FiniteNumber, Floats
+from adaline.forms import Count, Finite, FiniteNumber, Floats, NotNegative
 from adaline.kernels import native
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status, made
@@ -46,7 +46,7 @@ class Fit(NamedTuple):
     """
 
     solution: Solution
-    squares: Annotated[Array, Floats("K")]
+    squares: Annotated[Array, NotNegative("K")]
     total: Annotated[Array, Floats("K")]
     unit: Annotated[Array, Finite("K")]
     factor: Factor | None

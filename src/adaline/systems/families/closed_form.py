@@ -17,7 +17,13 @@ from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, UnsafeForget, warn
 from adaline.estimator import clone
 from adaline.fitted import check_is_fitted
-from adaline.forms import NOT_KEPT, Floats, LabelsOf, Slopes
+from adaline.forms import (
+    NOT_KEPT,
+    ClassesOf,
+    Finite,
+    Floats,
+    Slopes,
+)
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import check_basis
 from adaline.input.columns import InputColumns, SystemState, check_same_columns, columns_on
@@ -62,7 +68,7 @@ class ClosedFormState(SystemState):
     coef, intercept : hyperplanes, (1, D) and (1,) for two classes, else (K, D) and (K,).
     """
 
-    classes: Annotated[Labels, LabelsOf("C")]
+    classes: Annotated[Labels, ClassesOf("C")]
     sums: ClassMoments
     like: Annotated[Any, NOT_KEPT]
     certificate: Certificate
@@ -106,7 +112,7 @@ class ClassDensities:
     hi: Annotated[Array, Floats("C D")]
     lo: Annotated[Array, Floats("C D")]
     factors: list[Factor | None]
-    log_determinants: Annotated[Array, Floats("C")]
+    log_determinants: Annotated[Array, Finite("C")]
 
 
 class ClosedFormClassifier(LinearClassifier):

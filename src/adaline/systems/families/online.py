@@ -25,7 +25,7 @@ from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.online import LONGEST_HISTORY, OnlineResult, continue_at, run_epochs, scan_certificate, start_scan
 from adaline.fitted import check_is_fitted
-from adaline.forms import Count, Finite, FiniteNumber, LabelsOf
+from adaline.forms import ClassesOf, Count, Finite, FiniteNumber
 from adaline.input import Meter, generator, transaction
 from adaline.input.basis import basis_of_row
 from adaline.input.columns import InputColumns, System, SystemState
@@ -77,7 +77,7 @@ class OnlineSetup(SystemState):
     names: dict[str, Count] | tuple[str, ...] | None
     typical: Annotated[Array, Finite("D")] | None
     flat: bool | None = None
-    classes: Annotated[Labels, LabelsOf("C")] | None = None
+    classes: Annotated[Labels, ClassesOf("C")] | None = None
     targets: dict[Level, FiniteNumber | Annotated[Array, Finite(".")]] | None = None
 
     @property

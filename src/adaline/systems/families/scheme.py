@@ -24,7 +24,7 @@ from adaline.errors import InvalidParameter, kept_warnings, warn
 from adaline.estimator import MetaEstimatorMixin, available_if, clone, is_regressor
 from adaline.fits.online import refuse_changes
 from adaline.fitted import AnyModel, check_is_fitted
-from adaline.forms import Count, LabelsOf
+from adaline.forms import ClassesOf, Count
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import basis_of, check_basis
 from adaline.input.coded import CodedRows
@@ -59,7 +59,7 @@ class SchemeState(SystemState):
     passes : of the last call over the rows of a source; None where rows were in memory.
     """
 
-    classes: Annotated[Labels, LabelsOf("C")]
+    classes: Annotated[Labels, ClassesOf("C")]
     estimators: list[System]
     rows_seen: Count
     passes: Count | None
