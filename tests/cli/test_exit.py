@@ -51,6 +51,7 @@ MISTAKES: list[tuple[str, str]] = [
     ("datasets", "No such command 'datasets'. It is 'adaline systems --data' here."),
     ("train penguins -t year", "It is 'adaline fit' here."),
     ("--foo", "No such option: --foo. Try"),
+    ("fit penguins --model Ridge", "No such option: --model. Did you mean --system?"),
     ("fit penguins --systm Ridge", "No such option: --systm. Did you mean --system or --set?"),
     ("systems missing=\\'drop\\'", "Got unexpected extra argument(s) (missing='drop'). Try"),
     ("systems Ridge", "Got unexpected extra argument(s) (Ridge). Try"),

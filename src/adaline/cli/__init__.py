@@ -37,6 +37,8 @@ UsageError: Any = typer.BadParameter.__mro__[1]
 # new objects before the collector looks for cycles: imports make as many, and no cycles; halving it slows start-up
 # down
 COLLECTED_OBJECTS = 200_000
+MEANT = {"--model": "--system", "--models": "--systems"}
+"""Options that other programs have, and what they are called here."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -100,7 +102,10 @@ def _run() -> int:
 def _mistake(error: Any) -> str:
     """Return what is wrong with a command line, as a sentence, and what may have been meant."""
     if getattr(error, "possibilities", None):
-        return f"{error.message}. Did you mean {' or '.join(error.possibilities)}?"
+        meant = MEANT.get(error.option_name, "")
+        known = [] if error.ctx is None else [name for one in error.ctx.command.params for name in one.opts]
+        likely = [meant] if meant in known else error.possibilities
+        return f"{error.message}. Did you mean {' or '.join(likely)}?"
     message = " ".join(error.format_message().replace("Value error, ", "").split())
     if "unexpected extra argument" in message and any("," in (one.metavar or "") for one in error.ctx.command.params):
         message += "; several names are one word, with commas: a,b"

@@ -569,8 +569,8 @@ class _RawRows:
             level = self.frame[column.name].to_list()[row]
             raise InvalidData(
                 f"column {column.name!r} has the level {shown_level(level)} at row {self.first_row + row}, which did "
-                f"not occur in the fit ({_some(column.levels)}). Fit the model with unseen='other' to treat such "
-                "levels as an average level, or name all levels by categories="
+                f"not occur in the fit ({_some(column.levels)}). To treat such levels as an average level, fit to "
+                "open_table(..., unseen='other'); or name all levels by categories="
             )
         return codes
 

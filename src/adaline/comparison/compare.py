@@ -36,12 +36,12 @@ from adaline.comparison.table import (
     suits,
     told_task,
 )
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.estimator import is_classifier, is_regressor
 from adaline.results import some
 from adaline.selection.cross_validation import ArrayRows, Progress, StreamedFolds, reporting
 from adaline.selection.folds import fold_count
-from adaline.sources import TableSource
+from adaline.sources import Source, TableSource
 from adaline.sources.threads import blas_threads_for
 from adaline.sources.views import assign_folds
 from adaline.systems import SYSTEMS, system_name
@@ -133,6 +133,11 @@ def compare(
     standard error). Cost: one read of the rows for all systems that are sums together, folds + 1 fits for each
     other one.
     """
+    if isinstance(data, Source):
+        raise InvalidType(
+            f"compare opens the data itself, and {type(data).__name__} is open: give the path, the query or the frame, "
+            "with the options of open_table"
+        )
     request = DataRequest.of(data, target=target, drop=drop, **options)
     how = CompareOptions(folds, random_state, systems, task, thorough, cost)
     return compare_request(request, how, progress)
@@ -442,13 +447,13 @@ def _candidates(
 
 def _with_offset(chosen: list[Any]) -> tuple[list[Any], list[str]]:
     """Return those of some systems that take an offset, and the names of the others; refuse where none does."""
-    taking = [one for one in chosen if hasattr(one[2], "takes_offset")]
+    taking = [one for one in chosen if one[2].takes_offset]
     if not taking:
         raise InvalidParameter(
             "none of the systems for this target takes an offset: GeneralizedLinear is compared on counts and amounts "
             "of zero or more"
         )
-    return taking, list(dict.fromkeys(name for name, *_ in chosen if not hasattr(SYSTEMS[name], "takes_offset")))
+    return taking, list(dict.fromkeys(name for name, *_ in chosen if not SYSTEMS[name].takes_offset))
 
 
 def _normalised(table: Table, task: str) -> Table:

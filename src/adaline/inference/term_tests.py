@@ -447,7 +447,7 @@ class Refits:
             raise InvalidParameter(
                 "likelihood ratios of terms are not computed where effects were absorbed: leave out X for Wald tests"
             )
-        if hasattr(model, "takes_offset"):
+        if model.takes_offset:
             found = model._same_rows(X, y, sample_weight, offset, exposure)[0]
         elif offset is not None or exposure is not None:
             raise InvalidParameter(f"{type(model).__name__} takes no offset or exposure: GeneralizedLinear does")

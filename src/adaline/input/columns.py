@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.basis.base import Basis
-from adaline.coding import Coding
+from adaline.coding import Coding, Column
 from adaline.coding.names import NAMED, MadeNames, NumberedNames
-from adaline.errors import InvalidData
+from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.estimator import BaseEstimator
 from adaline.fitted import AnySystem
 from adaline.forms import Count, Size
+from adaline.results import some
 from adaline.sources import Source
 from adaline.sources.expanded import expanded
 from adaline.state import (
@@ -129,6 +130,8 @@ class System(BaseEstimator):
     """A learner: its parameters, and what a fit has learned, among it the columns of the input."""
 
     learns: ClassVar[type[SystemState] | None] = None
+    takes_offset: ClassVar[bool] = False
+    """Whether outputs may have a part that is known, a number for each row."""
     _state: SystemState | None = None
     _fitted_with: FittedWith[Any] = FittedWith(FitSettings)
     n_features_in_ = ColumnAttribute[int](lambda columns: columns.count)
@@ -142,15 +145,40 @@ class System(BaseEstimator):
         """Return the settings that a fit now is to be read with."""
         return type(self)._fitted_with.kind.of(self)
 
+    def _absorb(self, table: Any) -> Source:
+        """Return the rows of a table without the effects that it absorbs; most systems absorb none."""
+        raise absorbs_nothing(self)
+
     def __sklearn_is_fitted__(self) -> bool:
         """Whether the model is fitted: what scikit-learn's `check_is_fitted` asks."""
         return columns_if_any(self) is not None
 
 
+def absorbs_nothing(system: AnySystem) -> InvalidParameter:
+    """Return the error for a table whose effects a system cannot absorb."""
+    return InvalidParameter(
+        f"{type(system).__name__} does not absorb effects: use LinearRegression, Ridge or ElasticNet, or "
+        "GeneralizedLinear with loss='poisson', or open the table without absorb="
+    )
+
+
 def columns_if_any(system: AnySystem) -> InputColumns | None:
     """Return the columns that a fit found; None before."""
     state = system._state if isinstance(system, System) else None
-    return None if state is None else state.columns
+    try:
+        return None if state is None else state.columns
+    except AttributeError:
+        refuse_foreign_state(system)
+        raise
+
+
+def refuse_foreign_state(system: AnySystem) -> None:
+    """Refuse a system of a user's own class that keeps something of its own where a fit keeps its state."""
+    if not isinstance(system._state, SystemState | None):
+        raise InvalidType(
+            f"{type(system).__name__} has set the attribute _state, where adaline keeps what fit has learned: give "
+            "that of the class another name"
+        )
 
 
 def columns_on(system: AnySystem) -> InputColumns:
@@ -187,9 +215,20 @@ def set_coding(system: AnySystem, coding: Coding) -> None:
     change_state(system, columns=columns_on(system)._replace(coding=coding))
 
 
+def _categories(coding: Coding | None) -> list[Column]:
+    return [] if coding is None else [column for column in coding.columns if column.is_category]
+
+
 def check_same_columns(one: Any, other: Any) -> None:
     """Refuse to merge models whose columns, or bases, are not the same."""
     mine, theirs = columns_on(one), columns_on(other)
+    for a, b in zip(_categories(mine.coding), _categories(theirs.coding), strict=False):
+        if a.name == b.name and a.levels != b.levels:
+            in_words = [some([*map(str, column.levels)]) for column in (a, b)]
+            raise InvalidData(
+                f"cannot merge models of different levels: column {a.name!r} has {in_words[0]} in one of them and "
+                f"{in_words[1]} in the other. Name all levels, in the same order, by categories= of open_table"
+            )
     if mine.names and theirs.names and mine.names != theirs.names:
         raise InvalidData(f"cannot merge models of different columns: {list(mine.names)} and {list(theirs.names)}")
     if None not in (mine.first, theirs.first) and mine.first != theirs.first:

@@ -20,7 +20,7 @@ from adaline.arrays import all_finite, is_device
 from adaline.attributes import give_attributes, own_attributes
 from adaline.errors import InvalidData, InvalidType, TooLarge
 from adaline.input.coded import take_intercept
-from adaline.input.columns import System, columns_on
+from adaline.input.columns import System, columns_on, refuse_foreign_state
 from adaline.locks import lock_of
 from adaline.results import Status, out_of_range
 from adaline.state import shown_fields
@@ -51,6 +51,7 @@ def transaction(method: Method) -> Method:
             called = f"{method.__name__}(X, y)"
             raise InvalidType(f"call {method.__name__} on a model, not on its class: LinearRegression().{called}")
         with lock_of(self):
+            refuse_foreign_state(self)
             draft = snapshot(self) if method.__name__ == "fit" else goes_on(self)
             try:
                 found = quietly(draft, *args, **kwargs)

@@ -43,7 +43,16 @@ from adaline.errors import InvalidData, InvalidParameter, InvalidType, MissingVa
 from adaline.fitted import AnySystem
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
 from adaline.input.coded import coded, is_coded, take_intercept
-from adaline.input.columns import InputColumns, coding_on, columns_if_any, columns_on, first_index, kept_names, names_on
+from adaline.input.columns import (
+    InputColumns,
+    absorbs_nothing,
+    coding_on,
+    columns_if_any,
+    columns_on,
+    first_index,
+    kept_names,
+    names_on,
+)
 from adaline.input.labels import Labels, category_order, encode_labels, read_labels
 from adaline.lazy import nw
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, is_table
@@ -365,7 +374,7 @@ def _open_source(
             return OpenedRows(_absorbed(system, coded_by(source, replace(columns.coding, effects=afresh))), columns)
         return OpenedRows(coded(system, source, targets), columns)
     coding = source.learn_coding()
-    if source.targets.offset and not hasattr(system, "takes_offset"):
+    if source.targets.offset and not system.takes_offset:
         raise InvalidParameter(
             f"{type(system).__name__} takes no offset, and the table was opened with one: use GeneralizedLinear"
         )
@@ -375,7 +384,7 @@ def _open_source(
         _refuse_constant_levels(coding)
         take_intercept(system, coding)
     if coding is not None and coding.effects and not targets:
-        raise _absorbs_nothing(system)
+        raise absorbs_nothing(system)
     if coding is not None and coding.effects and wanted_basis(system) is not None:
         raise InvalidParameter("absorb= is for a regression on the columns themselves: leave out basis, or absorb=")
     rows = _absorbed(system, source) if targets else source.unlabelled()
@@ -390,8 +399,6 @@ def _absorbed(system: AnySystem, source: Source) -> Source:
     coding = source.learn_coding()
     if coding is None or not coding.effects:
         return source
-    if not hasattr(system, "_absorb"):
-        raise _absorbs_nothing(system)
     if not is_table(source):
         raise InvalidParameter(
             "effects are absorbed from a whole table, and not from some of its rows, as for folds: open those "
@@ -399,13 +406,6 @@ def _absorbed(system: AnySystem, source: Source) -> Source:
         )
     found: Source = system._absorb(source)
     return found
-
-
-def _absorbs_nothing(system: AnySystem) -> InvalidParameter:
-    return InvalidParameter(
-        f"{type(system).__name__} does not absorb effects: use LinearRegression, Ridge or ElasticNet, or "
-        "GeneralizedLinear with loss='poisson', or open the table without absorb="
-    )
 
 
 def _read_new(system: AnySystem, x: AnyArray) -> tuple[Any, InputColumns]:

@@ -475,7 +475,7 @@ def split_rows(
 
 def refuse_offset(system: AnySystem, offset: OffsetsLike) -> None:
     """Refuse an offset for a system that takes none."""
-    if offset is not None and not hasattr(system, "takes_offset"):
+    if offset is not None and not getattr(system, "takes_offset", False):
         raise InvalidParameter(f"{type(system).__name__} takes no offset: use GeneralizedLinear")
 
 

@@ -478,7 +478,13 @@ class GeneralizedLinear(NearFits, LinearRegressor):
 
     def _options(self, posed: PosedRows, before: Any) -> MachineOptions:
         features = posed.source.shape.features
-        init = None if before is None else read_init(before, len(posed.constant), 1 + features)
+        shape = (len(posed.constant), 1 + features)
+        if before is not self.init and before.shape != shape:
+            raise InvalidParameter(
+                f"warm_start=True starts from the weights that there are, of shape {before.shape}, and these rows need "
+                f"{shape}: use warm_start=False"
+            )
+        init = None if before is None else read_init(before, *shape)
         if init is not None:
             init[:, 0] *= bool(self.fit_intercept)
         penalty = RidgePenalty(float(self.penalty), np.ones(features))

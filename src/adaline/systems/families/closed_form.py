@@ -182,9 +182,9 @@ class ClosedFormClassifier(LinearClassifier):
             raise InvalidParameter(f"cannot merge {type(self).__name__} with {type(other).__name__}")
         other = snapshot(other)
         check_is_fitted(other, "classes_")
+        check_same_columns(self, other)
         if self.n_features_in_ != other.n_features_in_:
             raise InvalidData(f"cannot merge models of {self.n_features_in_} and {other.n_features_in_} columns")
-        check_same_columns(self, other)
         union = all_classes(self.classes_, other.classes_)
         total = self._arranged(self.classes_, union)
         total.merge(other._arranged(other.classes_, union))

@@ -241,12 +241,12 @@ class LinearSystem(LinearRegressor):
             raise InvalidParameter(f"cannot merge {type(self).__name__} with {type(other).__name__}")
         other = goes_on(other)
         theirs = other._own_sums("merge")
+        check_same_columns(self, other)
         if mine.shape != theirs.shape or self.fit_intercept != other.fit_intercept:
             raise InvalidData(
                 f"cannot merge models of different shape: {mine.shape} with fit_intercept={self.fit_intercept} and "
                 f"{theirs.shape} with fit_intercept={other.fit_intercept}"
             )
-        check_same_columns(self, other)
         total = mine.copy()
         total.merge(theirs)
         self._take(self._counting(self._count_with(other._counted)), total, meter, None)
