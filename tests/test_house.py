@@ -184,3 +184,14 @@ def test_classes_are_of_moderate_size() -> None:
     assert len(sizes) > 500
     large = {name: size for name, size in sizes.items() if size[0] > MOST_METHODS or size[1] > MOST_ATTRIBUTES}
     assert len(large) <= MOST_LARGE_CLASSES, f"methods and attributes of {len(large)} large classes: {large}"
+
+
+def test_files_of_kernels_that_docstrings_name_are_there() -> None:
+    named = {name for path in SOURCES for name in re.findall(r"`(native/[\w.]+)`", path.read_text())}
+    assert len(named) > 10
+    assert [name for name in sorted(named) if not (HOME.parents[1] / name).exists()] == []
+    for folder in ("scans", "sums"):  # whoever calls a kernel says where it is
+        for path in (HOME / folder).glob("*.py"):
+            text = path.read_text()
+            if re.search(r"rule = \"|native\.\w+_dense\(|call_native\(\"objective", text):
+                assert "native/" in text, path

@@ -1,8 +1,9 @@
 """Whether the classes of a logistic or softmax regression are separated, decided while it is being fitted.
 
-Where a plane separates the classes the likelihood has no maximum. This shows in two ways: the objective falls below the
-ln 2 that the lightest row costs on the plane (then every row is on the right side), or the gains of whole Newton steps
-shrink only by 1/e. Then `separability` decides, and the weights are those under a tiny penalty on standardised columns.
+Where a plane separates the classes the likelihood has no maximum. This shows in two ways: the objective falls below
+half of the ln 2 that the lightest row costs on the plane (then every row is on the right side), or the gains of whole
+Newton steps shrink only by 1/e. Then `separability` decides, and the weights are those under a tiny penalty on
+standardised columns.
 
 `convergence_outlook` explains, where a proof is cheap, why a perceptron did not converge: no plane separates the
 classes, or it needs more epochs.

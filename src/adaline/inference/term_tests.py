@@ -70,7 +70,7 @@ class JudgedModel(Protocol):
         """Which standard errors."""
 
     @property
-    def judged(self) -> object:
+    def judged(self) -> Any:
         """The fits with these errors."""
 
 

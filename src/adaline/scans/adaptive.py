@@ -25,6 +25,8 @@ Cost a row: 3 (1 + D)^2.
 With more than 128 columns P is diagonal: d_j = x_j n / sum x_j^2, A = c n^-1/2 weight / hbar, M = 0, b = 1, and the
 identity is treated as a sigmoid. Units still do not matter, but columns far from zero or correlated ones make it slow.
 Cost a row: 5 (1 + D).
+
+In C++: `native/adaptive.hpp` is the step, on `native/recursive.hpp`, and `native/scans.hpp` runs it over rows.
 """
 
 from __future__ import annotations

@@ -46,6 +46,8 @@ number of columns. The state of a coordinate lies together: s, then w, G (and d,
 References: J. Duchi, E. Hazan, Y. Singer, JMLR 12 (2011), 2121-2159; S. Ross, P. Mineiro, J. Langford, UAI (2013),
 537-545; N. Karampatziakis, J. Langford, UAI (2011), 392-399; H. B. McMahan, AISTATS (2011), 525-533; B. T. Polyak,
 A. B. Juditsky, SIAM J. Control Optim. 30 (1992), 838-855.
+
+In C++: `native/coordinates.cpp`.
 """
 
 from __future__ import annotations

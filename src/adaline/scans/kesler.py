@@ -7,6 +7,8 @@ For a row of class i, each other class j in turn, with the weights of the moment
 It converges where a solution exists: one with w_i.x > w_j.x for all rows and j. `mistakes` counts rows with a
 correction, `updates` the corrections; the progressive loss is the sum of max(0, w_j.x - w_i.x) over j, each before its
 correction.
+
+In C++: `native/rules.hpp` (`kesler`) is the step, `native/scans.hpp` runs it over rows.
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@
     sign-sign    w += eta sign(e) sign(x)
 
 x includes the ones column where there is an intercept, in x.x too. The progressive loss of a row is e^2/2.
+
+In C++: `native/rules.hpp` (`Lms`) is the step, `native/scans.hpp` and `native/quick.hpp` run it over rows.
 """
 
 from __future__ import annotations

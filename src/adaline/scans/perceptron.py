@@ -5,6 +5,8 @@
 The progressive loss is the perceptron criterion max(0, -t w.x); `mistakes` counts the corrections. From w = 0 and with
 a constant rate the corrections are the same whatever the rate, and on separable rows there are at most R^2/M^2 of them.
 With K targets, K perceptrons run side by side.
+
+In C++: `native/rules.hpp` (`Rosenblatt`) is the step, `native/scans.hpp` and `native/quick.hpp` run it over rows.
 """
 
 from __future__ import annotations

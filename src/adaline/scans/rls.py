@@ -9,6 +9,8 @@
 P = S S' stays positive definite in spite of rounding, which the textbook's P - P x x'P / r does not. Directions that no
 row excites grow by 1/sqrt(lam) a step; above 1e100 forgetting is suspended. K targets share S.
 Cost a row: 3 (1 + D)^2.
+
+In C++: `native/recursive.hpp` is the step, `native/scans.hpp` runs it over rows.
 """
 
 from __future__ import annotations

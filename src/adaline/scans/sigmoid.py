@@ -5,6 +5,8 @@
     logistic:  phi' = phi (1 - phi),    targets 0 and 1
 
 The progressive loss is (t - phi)^2/2. A mistake is a row with z on the wrong side of 0, or on it.
+
+In C++: `native/rules.hpp` is the step, `native/scans.hpp` and `native/quick.hpp` run it over rows.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
     p_k = exp(w_k.x) / sum_j exp(w_j.x),   w_k += eta (t_k - p_k) x,   t_k = 1 for the row's class, else 0
 
 The progressive loss is -log p of the row's class. A mistake is a row with an output as large as that of its class.
+
+In C++: `native/rules.hpp` (`softmax`) is the step, `native/scans.hpp` runs it over rows.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ The sums of v are taken about the origin of the view and not about the centres: 
 that centres that have stopped moving do so exactly. Errors are sums of squared differences; the native kernel finds
 the nearest centre by products v'c and computes the squared differences where rounding could decide. Sparse rows stay
 sparse.
+
+In C++: `native/clusters.hpp`.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@
 Densities are those of x, in raw units; the view only keeps numbers of order one. Moments are taken about the means
 before the step: where EM has nearly converged, the shift is small and no digits cancel. Exponentials are taken about
 the largest l_k of the row.
+
+In C++: `native/mixture.hpp`.
 """
 
 from __future__ import annotations

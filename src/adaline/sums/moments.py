@@ -17,6 +17,8 @@ Blocks of few products are summed, and all states merged, in double-double, so t
 merges; that of an entry S_ij is at most sqrt(noise_i noise_j), by Cauchy's inequality. For blocks of
 few products, sparse rows and merges it is a bound, as the rounding of S is known there. For larger blocks it is the
 typical error, 8 units, by which ranks are decided; `bound` is the bound, from the number of additions.
+
+In C++: `native/moments.hpp`, of sparse rows `native/csr.hpp`, and `native/merge.hpp`.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ compute all of it in one read of X, and so do those for CUDA devices (`adaline.f
 the references here are tested against them, and serve other devices and user-defined losses. Wide rows on a device are
 not brought into the view, as that is a copy of them: the weights are, unless the offset is so large that this would
 cost digits.
+
+In C++: `native/objective.hpp`, of sparse rows `native/objective_csr.hpp`; the losses are in `native/losses.hpp`.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@
 
 Every product and sum carries its rounding error along, so g has about 30 correct digits even where t - Xw cancels.
 Columns are scaled by powers of two, theta accordingly: theta_j here is w_j 2^(e_j - e_t).
+
+In C++: `native/residual.hpp`.
 """
 
 from __future__ import annotations

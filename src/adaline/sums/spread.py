@@ -3,6 +3,8 @@
     weight = sum w,   mean_j,   second_j = sum w (x_j - mean_j)^2,   largest_j = max |x_j| over rows with a weight
 
 Each block is taken about one of its rows and merged by Chan's formula, so that means of 1e9 cost no digits.
+
+In C++: `native/spread.hpp`.
 """
 
 from __future__ import annotations

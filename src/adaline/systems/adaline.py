@@ -36,10 +36,11 @@ class Adaline(OnlineClassifier):
     mode : "online" or "batch"
         A step a row, or a step an epoch.
     rate : "auto" or number
-        eta; "auto" is safe in any units; of sparse rows with more than 128 columns each column has a rate of its own.
+        eta of LMS; "auto" learns a step for each direction from the rows instead, as recursive least squares does
+        (`adaline.scans.adaptive`), which is safe in any units; with more than 128 columns, one for each column.
         Batch: of the sum over rows.
     schedule : "constant", "1/t", "power" or function
-        How a number falls with the steps t = 1, 2, ...: eta, eta/t, eta/(1 + t)^(3/4), or eta f(t).
+        How a rate that is a number falls with the steps t = 1, 2, ...: eta, eta/t, eta/(1 + t)^(3/4), or eta f(t).
     fit_intercept : bool
         Whether the machine has a constant w0, learned like a weight.
     init : array (1 + D,) or (K, 1 + D), "random", or None

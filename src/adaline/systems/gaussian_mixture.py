@@ -297,7 +297,7 @@ class GaussianMixture(DensityMixin, UnsupervisedSystem):
         return GivenStart(weights, means, for_each(covariances, kind, k, d))
 
 
-def _in_own_form(mixture: Mixture, kind: CovarianceForm) -> dict[str, Array]:
+def _in_own_form(mixture: Mixture, kind: CovarianceForm) -> dict[str, Any]:
     """Return the parameters in raw units, by the names of the state."""
     (log_weights, means, factors, _), covariances = in_raw_units(mixture)
     precisions = factors @ factors.transpose(0, 2, 1) if kind.whole else factors**2
