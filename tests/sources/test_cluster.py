@@ -426,7 +426,7 @@ def test_what_needs_a_number_a_row_is_refused_by_name(tmp_path: Path, monkeypatc
 
 
 def test_placements_within_a_new_one_are_dropped(tmp_path: Path) -> None:
-    parts = open_table(files(tmp_path), target="amount", features=FEATURES, cluster=Here(2)).parts
+    parts = open_table(files(tmp_path), target="amount", features=FEATURES, cluster=Here(2)).runner
     assert parts is not None
     parts.held(["a"], "TRUE", ())
     parts.held(["a", "b", "c", "amount", "times"], "TRUE", ())
@@ -449,7 +449,7 @@ def test_values_of_rows_are_columns_of_dask_whatever_their_number(
     linear, logistic = LinearRegression().fit(X, frame["amount"]), LogisticRegression().fit(X, y)
     for data, cluster in ((names, client), (dd.from_pandas(frame, npartitions=3), None)):
         table = open_table(data, target="amount", features=FEATURES, cluster=cluster)
-        assert table.parts is None  # held here, too
+        assert not table.runner.apart  # held here, too
         found = linear.predict(table)
         assert isinstance(found, dd.Series)
         np.testing.assert_allclose(found.compute(), linear.predict(X), rtol=1e-12)

@@ -96,7 +96,7 @@ def test_a_data_frame_that_has_read_files_is_these_files(session: Any, tmp_path:
     names = files(tmp_path)
     frame = session.read.parquet(*names)
     here, there = (open_table(one, target="text", features=FEATURES) for one in (names, frame))
-    assert isinstance(there.parts, FileParts)
+    assert isinstance(there.runner, FileParts)
     models = [LogisticRegression().fit(here), LogisticRegression().fit(there)]
     assert state(models[0]) == state(models[1])
     found = models[1].predict(there).orderBy("row").toPandas()["prediction"]
@@ -160,7 +160,7 @@ def grouped(frame: Any, path: Path) -> str:
 def held_of(table: Any) -> Any:
     """Return what holds a table, once its partitions are written and before they are mapped."""
     table.count_rows()
-    return next(iter(table.parts._held.values()))
+    return next(iter(table.runner._held.values()))
 
 
 @pytest.mark.parametrize("partitions", [3, 9])

@@ -487,14 +487,14 @@ def _read_rows(
             weight[where] = block.weights()[indices]
         return np.empty(0)
 
-    if source.parts is None:
+    if not source.runner.apart:
         source.map(read)
     elif drawn is None:
         for block in source.blocks():
             read(block)
     else:  # cut out where the parts are
         first = 0
-        for found in source.parts.each(source, partial(_rows_drawn, drawn)):
+        for found in source.runner.over(source, partial(_rows_drawn, drawn)):
             here = place[first : first + len(found[0])]
             x[here], t[here] = found[0], found[1]
             if weight is not None:

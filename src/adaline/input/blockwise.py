@@ -43,7 +43,8 @@ def by_blocks(method: Method) -> Method:
         source = _source(self, X)
         if source is None:
             return quietly(self, X, *args, **kwargs)
-        own = quietly if source.parts is None else partial(_named, method.__qualname__)  # functions of rows may travel
+        apart = source.runner.apart  # functions of rows travel to their parts
+        own = partial(_named, method.__qualname__) if apart else quietly
         known = KNOWN if is_table(source) and source.targets.offset else ()
         values = partial(_values, self, own, known, args, kwargs)
         try:
@@ -112,7 +113,7 @@ def column_of(system: AnySystem, name: str, args: tuple[Any, ...], kwargs: dict[
         source, function = source.known_parts(), partial(_column, system, name, KNOWN, given)
     else:
         source, function = source.beside(by_row), partial(_column, system, name, tuple(by_row), given)
-    column = None if source.parts is None else source.parts.column(source, function)
+    column = source.runner.column(source, function)
     return function(source) if column is None and by_row else column
 
 

@@ -1,12 +1,13 @@
 """Sources: where rows come from, cut into blocks of a fixed size that run in threads.
 
-A source says where rows lie and runs sums and scans over them; no other module starts threads for arithmetic
-(`sources/threads.py`). Their targets and weights are one frozen value (`sources/targets.py`): in memory, or what is
-known of those that are read with the rows. A view (`sources/views.py`) is a source that reads the rows of another one
-with other targets, weights or columns, without a copy. Samples and folds are functions beside the sources
-(`sources/sample.py`, `sources/views.py`). A `Block` carries column scales that a sparse source knows (`exponent`) and
-rows of one class, read by index (`chosen`). Solvers that need products with X ask for `Source.matrix()`
-(`sources/matrix.py`).
+A source says where rows lie. Its runner (`sources/runners.py`) computes sums of them and functions of their blocks:
+in the threads of this process (`sources/threads.py`; no other module starts threads for arithmetic), on a device, or
+on the engine that holds the parts of a table. The targets and weights of the rows are one frozen value
+(`sources/targets.py`): in memory, or what is known of those that are read with the rows. A view (`sources/views.py`)
+is a source that reads the rows of another one with other targets, weights or columns, without a copy. Samples and
+folds are functions beside the sources (`sources/sample.py`, `sources/views.py`). A `Block` carries column scales that
+a sparse source knows (`exponent`) and rows of one class, read by index (`chosen`). Solvers that need products with X
+ask for `Source.matrix()` (`sources/matrix.py`).
 
 - **Held rows.** `open_classes` reads sparse rows of 2^14 columns or more once and holds them (`sources/held.py`) where
   they take no more than 1 GiB: entries of 1 or -1 as a signed column alone (`UnitsApart`, 4 bytes instead of 12), in
@@ -31,7 +32,7 @@ shifted and scaled, as everywhere. Blocks are large, and run one after the other
   three give the same bits. A tensor that requires gradients is read without its history; float16 and bfloat16 are
   copied to float32, which holds them exactly; integers to float64. An error of the device, out of memory among them, is
   that of its package, and the model is then as it was before.
-- **Rows on the host, sums on a device.** `open_table(data, device="cuda")` keeps rows on the host. `Source.forest`
+- **Rows on the host, sums on a device.** `open_table(data, device="cuda")` keeps rows on the host. `SentToDevice`
   sends each dense block to the device for sums that have a kernel there (`Sum.has_device_kernel`), through one of two
   buffers: while one is summed the next is copied on a stream of its own. Pages of an array are locked block by block
   (20 to 50 GB/s; a machine that locks memory at less than 10 GB/s copies through buffers instead), and then copied at

@@ -19,6 +19,7 @@ from adaline.locks import cached_property
 from adaline.scans import Scan
 from adaline.sources.base import IndexedSource, InMemory, Source
 from adaline.sources.matrix import FLOATS, DenseMatrix, RowMatrix, SparseMatrix, floats
+from adaline.sources.runners import HERE, SentToDevice
 from adaline.sources.streamed import BLOCK_BYTES, PageLocks
 from adaline.sources.targets import TargetChange, taken_targets
 from adaline.sums.columns import sparse_exponents
@@ -54,7 +55,7 @@ class ArraySource(HostRows):
         super().__init__(x, t, weight, names)
         self.rows_per_block = block_rows(x.shape[1])
         if device is not None:
-            self.device, self.page_locks = device, PageLocks(x, device)
+            self.runner = SentToDevice(device, PageLocks(x, device))
             self.rows_per_block = max(BLOCK_BYTES // ((4 if x.dtype == np.float32 else 8) * max(x.shape[1], 1)), 1)
 
     def block(self, i: int) -> Block:
@@ -85,7 +86,7 @@ class ArraySource(HostRows):
     def take_rows(self, rows: NDArray[np.intp]) -> Source:
         """Return the source of the rows with these indices, copied, in the order given; it has no device."""
         rows_per_block = block_rows(self.shape.features)
-        return replaced(super().take_rows(rows), device=None, page_locks=None, rows_per_block=rows_per_block)
+        return replaced(super().take_rows(rows), runner=HERE, rows_per_block=rows_per_block)
 
 
 class SparseSource(HostRows):

@@ -7,24 +7,23 @@ the rows were read.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from itertools import count
-from typing import Any, ClassVar, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, ThetaLike, as_dense, host, is_sparse
 from adaline.attributes import replaced
-from adaline.block import MIN_BLOCK_ROWS, Block, Shape
+from adaline.block import Block, Shape
 from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.scans import Scan, State
 from adaline.sources.matrix import RowMatrix
-from adaline.sources.streamed import PageLocks, blocks_on_device
+from adaline.sources.runners import HERE, Reader, Runner, S, T
 from adaline.sources.targets import (
     RowTargets,
     TargetChange,
@@ -33,12 +32,8 @@ from adaline.sources.targets import (
     targets_of_block,
     weights_of_block,
 )
-from adaline.sources.threads import Forest, done_ahead, one_blas_thread, run_tasks
+from adaline.sources.threads import one_blas_thread
 from adaline.sums import Sum, WeightTotals
-
-S = TypeVar("S", bound=Sum)
-T = TypeVar("T")
-Reader = Callable[[], Iterable[Block]]
 
 TINY = 1e-150  # squares of less are lost to underflow, those of more than 1 / TINY to overflow
 
@@ -72,17 +67,12 @@ class Source(ABC):
     """Whether blocks run on several threads; on a device they run one after the other."""
     reads: list[int]
     """How often the rows were read: a list of one number, shared by sources of the same rows."""
-    parts: Any = None
-    """The parts of the rows on an engine, which makes sums and maps of them; None where this process reads the rows."""
+    runner: Runner = HERE
+    """Who computes sums of the rows, and functions of them."""
     absorb: tuple[str, ...] = ()
     """Names of the columns of a table whose effects are to be absorbed before a fit."""
     absorption: Any = None
     """What was absorbed from the rows, where they are those of `Absorbed`."""
-    device: Any = None
-    """The device that dense rows on the host are sent to for sums that have a kernel there; None for no such device."""
-    page_locks: PageLocks | None = None
-    """What locks the pages of an array that is sent to a device."""
-
     hashed: bool = False
     """Whether the columns are those that all names of a file are hashed to."""
 
@@ -142,123 +132,49 @@ class Source(ABC):
 
     def sum(self, kind: type[S], theta: ThetaLike = None, **config: Any) -> S:
         """Return the sum over all rows; blocks are merged in a fixed tree."""
-        if self.parts is not None:
-            return cast(S, self.parts.sum(self, kind, theta, config))
-        return self.forest(kind, theta, config).total()
-
-    def forest(self, kind: type[S], theta: ThetaLike, config: dict[str, Any]) -> Forest[S]:
-        """Return the sums of the rows that each reader reads, merged where they are neighbours in the tree."""
-        forest: Forest[S] = Forest()
-        if self.leaf.device is not None and kind.has_device_kernel and not self.sparse:
-            with closing(self._blocks_ahead()) as blocks:
-                for i, block in enumerate(blocks_on_device(blocks, self.leaf.device, self.leaf.page_locks)):
-                    own = kind.zero(self.shape, **config)
-                    own.add(block, theta)
-                    forest.put(i, own)
-            return forest
-
-        def work(_: int, task: tuple[int, Reader]) -> None:
-            out = kind.zero(self.shape, **config)
-            for block in task[1]():
-                out.add(block.read_by(kind), theta)
-            forest.put(task[0], out)
-
-        limited = one_blas_thread() if kind.uses_blas and self.parallel else nullcontext()
-        with limited:
-            lots = self.leaf.lots(self.readers(), partial(kind.zero, self.shape, **config))
-            try:
-                run_tasks(zip(self.leaf.leaf_numbers(), lots, strict=False), work, self._max_threads())
-            except InvalidData as error:
-                raise self.leaf.with_place(error) from None
-        return forest
+        return self.runner.sum(self, kind, theta, config)
 
     @property
     def leaf(self) -> Any:
         """The source that the rows come from; of a view that of its base."""
         return self
 
-    def with_place(self, error: InvalidData) -> InvalidData:
-        """Return an error that names a row by its index with the place that the user knows it by."""
-        return error
-
-    def lots(self, readers: Iterator[Reader], zero: Callable[[], Sum]) -> Iterator[Reader]:
-        """Return readers of the rows that share one sum each, of which `zero` makes an empty one."""
-        return readers
-
-    def leaf_numbers(self) -> Iterator[int]:
-        """Return the index in the tree of sums of what each reader reads."""
-        return count()
+    def leaves(self, readers: Iterator[Reader], zero: Callable[[], Sum]) -> Iterator[tuple[int, Reader]]:
+        """Return readers of rows that share a sum, of which `zero` makes an empty one, with its place in the tree."""
+        return enumerate(readers)
 
     def scan(self, scan: Scan, order: NDArray[np.int64] | None = None, outputs: Array | None = None) -> None:
         """Run a scan over all rows, in place: in their order, or in the order given where they lie in memory.
 
         `outputs` (N, K) receives w.x of each row before its own step. A scan that has ended reads no further.
         """
-        self.refuse_parts()
         if order is not None:
             raise InvalidParameter("these rows are read one after the other and cannot be shuffled: set shuffle=False")
-        with closing(self._blocks_ahead()) as blocks:
+        with closing(self.runner.in_order(self)) as blocks:
             for block in blocks:
                 rows = slice(block.first_row, block.first_row + block.rows)
                 scan.run(block, outputs=None if outputs is None else outputs[rows])
                 if scan.status is not State.RUNNING:
                     return
 
-    def _blocks_ahead(self) -> Generator[Block, None, None]:
-        """Return the blocks in order; other threads read and parse the next ones meanwhile, where that is costly."""
-        reads = (partial(_as_list, read) for read in self.readers())
-        for lot in done_ahead(reads) if self.costly else (read() for read in reads):
-            yield from lot
-
-    def refuse_parts(self) -> None:
-        """Refuse rows that lie in parts, for rules that take them one after the other."""
-        if self.parts is not None:
-            raise InvalidParameter(
-                "this rule takes the rows one after the other, and on a cluster they lie in parts: use a system that "
-                "sums over all rows, such as LinearRegression or LogisticRegression, or a rule that is averaged over "
-                "parts, such as LMS(mixing=1) or Perceptron(mixing=10), or open the table without cluster="
-            )
-
     def map(self, function: Callable[[Block], Array]) -> Array:
         """Return function(block) of all blocks, concatenated in the order of the rows."""
-        found = self.each_block(function) if self.parts is None else self.parts.map(self, function)
-        return np.concatenate(found)
+        return np.concatenate(self.runner.map(self, function))
 
     def each_block(self, function: Callable[[Block], T], packed: bool = True) -> list[T]:
         """Return function(block) of all blocks, in the order of the rows; blocks are read in threads, or in parts.
 
         Unless `packed`, x may be Columns or UnitsApart.
         """
-        if self.parts is not None:
-            return [value for part in self.parts.each(self, partial(_each_block, function)) for value in part]
-        found: dict[int, list[T]] = {}
-
-        def work(i: int, read: Reader) -> None:
-            found[i] = [function(block.packed() if packed else block) for block in read()]
-
-        with one_blas_thread():
-            try:
-                run_tasks(self.readers(), work, self._max_threads())
-            except InvalidData as error:
-                raise self.leaf.with_place(error) from None
-        return [value for i in range(len(found)) for value in found[i]]
+        return self.runner.each_block(self, function, packed)
 
     def blocks(self) -> Iterator[Block]:
         """Return the blocks in order."""
-        if self.parts is not None:
-            yield from self.parts.blocks(self)
-            return
-        for read in self.readers():
-            for block in read():
-                yield block.packed()
+        return self.runner.blocks(self)
 
     def peek(self) -> Block:
         """Return the first block, of rows in parts some of its rows; where passes are costly that is a read."""
-        if self.parts is not None:
-            found: Block = next(filter(None, self.parts.each(self, _first_rows)))
-            return found
-        read = next(self.readers() if self.costly else self._readers())
-        return next(iter(read())).packed()
+        return self.runner.peek(self)
 
     def unlabelled(self) -> Source:
         """Return the same rows without targets."""
@@ -273,9 +189,7 @@ class Source(ABC):
 
     def rows_at(self, indices: NDArray[np.intp]) -> Array:
         """Return the rows with these indices, ascending, as float64 on the host; where rows are streamed, a read."""
-        if self.parts is not None:
-            return np.concatenate(self.parts.each(self, partial(_rows_at, indices)))
-        return _rows_at(indices, self)
+        return np.concatenate(self.runner.over(self, partial(_rows_at, indices)))
 
     def find_labels(self, guess: bool = False) -> NDArray[Any]:
         """Return the distinct targets, sorted; with `guess` those of some rows, where that saves a pass."""
@@ -291,8 +205,9 @@ class Source(ABC):
             return self
         return self.changed(self.targets.mapping(partial(class_indices, classes), 1))
 
-    def _max_threads(self) -> int | None:
-        """Return how many threads can share the blocks; None for all."""
+    @property
+    def most_threads(self) -> int | None:
+        """How many threads can share the blocks; None for all."""
         return None if self.parallel else 1
 
     def total_reads(self) -> int:
@@ -317,7 +232,7 @@ class Source(ABC):
 
     def refuse_nonfinite(self) -> None:
         """Raise, naming the first row and column that is NaN or infinite; called after a sum was not finite."""
-        first = _nonfinite(self) if self.parts is None else next(filter(None, self.parts.each(self, _nonfinite)), None)
+        first = next(filter(None, self.runner.over(self, _nonfinite)), None)
         if first is not None:
             what, row, column, value = first
             place = self.leaf.place_of(row, column)
@@ -329,7 +244,7 @@ class Source(ABC):
             where = place.row + ("" if name is None else f", column {name!r}") + place.table
             advice = place.of_infinity * (kind == "infinity")
             raise InvalidData(f"Input {what} contains {kind}: first at {where}. Drop or fill such rows{advice}.")
-        size = _column_sizes(self) if self.parts is None else np.max(self.parts.each(self, _column_sizes), axis=0)
+        size = np.max(self.runner.over(self, _column_sizes), axis=0)
         tiny = np.flatnonzero((size > 0) & (size < TINY))
         if len(tiny) and size.max() < 1 / TINY:
             raise InvalidData(
@@ -396,7 +311,7 @@ class IndexedSource(Source):
 
     def sum(self, kind: type[S], theta: ThetaLike = None, **config: Any) -> S:
         """Return the sum over all rows; one block needs neither a tree nor threads."""
-        if self.n_blocks > 1 or self.device is not None:
+        if self.n_blocks > 1 or self.runner is not HERE:
             return super().sum(kind, theta, **config)
         self.reads[0] += 1
         out = kind.zero(self.shape, **config)
@@ -413,22 +328,10 @@ class IndexedSource(Source):
     def _run(self, i: int) -> tuple[Block]:
         return (self.block(i),)
 
-    def _max_threads(self) -> int | None:
+    @property
+    def most_threads(self) -> int | None:
+        """How many threads can share the blocks."""
         return self.n_blocks if self.parallel else 1
-
-
-def _as_list(read: Reader) -> list[Block]:
-    return list(read())
-
-
-def _each_block(function: Callable[[Block], T], source: Source) -> list[T]:
-    return source.each_block(function)
-
-
-def _first_rows(source: Source) -> Block | None:
-    """Return some of the first rows of a source; None where it has none."""
-    first = next(source.blocks(), None)
-    return None if first is None else first.taken(np.arange(min(first.rows, MIN_BLOCK_ROWS)))
 
 
 def _nonfinite(source: Source) -> tuple[str, int, int, float] | None:

@@ -20,8 +20,9 @@ from adaline.basis.base import Basis, check_columns_made
 from adaline.block import Block, Shape, block_rows
 from adaline.scans import Scan, State
 from adaline.sources.array import ArraySource, SparseSource, rows_beside
-from adaline.sources.base import InMemory, Reader, Source
+from adaline.sources.base import InMemory, Source
 from adaline.sources.matrix import DualGram, RowMatrix
+from adaline.sources.runners import Reader
 from adaline.sources.targets import RowTargets
 from adaline.sources.views import SameTargets, in_memory
 

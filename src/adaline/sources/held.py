@@ -7,7 +7,7 @@ rows have lie side by side in memory, and products with them stay in the cache.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from threading import Lock
 from typing import Any
@@ -20,7 +20,8 @@ from adaline.arrays import AnyArray, Array, host
 from adaline.attributes import replaced
 from adaline.block import MAX_BLOCK_ROWS, Block, Shape, UnitsApart
 from adaline.sources.array import SparseSource
-from adaline.sources.base import InMemory, Reader, Source
+from adaline.sources.base import InMemory, Source
+from adaline.sources.runners import Reader
 from adaline.sources.targets import RowTargets, TargetChange, taken_targets
 from adaline.sources.threads import run_blocks
 from adaline.sums.sample import LEAST_SPARSE_COLUMNS
@@ -121,10 +122,9 @@ class CompactRows(InMemory):
         t, weight = self.targets.of_rows(rows)
         return (Block(self.lots_of_rows[i], t, weight, first_row=int(self.ends[i])),)
 
-    def _blocks_ahead(self) -> Generator[Block, None, None]:
-        yield from self.blocks()
-
-    def _max_threads(self) -> int | None:
+    @property
+    def most_threads(self) -> int | None:
+        """How many threads can share the blocks."""
         return len(self.lots_of_rows)
 
 
@@ -163,7 +163,7 @@ def hold_rows(source: Source) -> CompactRows | None:
 
     Rows that lie in memory already are left as they are where most columns have entries.
     """
-    if not source.sparse or source.shape.features < LEAST_SPARSE_COLUMNS or source.parts is not None:
+    if not source.sparse or source.shape.features < LEAST_SPARSE_COLUMNS or source.runner.apart:
         return None
     if isinstance(source, InMemory) and not (isinstance(source, SparseSource) and _mostly_empty(source.x)):
         return None

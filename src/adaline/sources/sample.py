@@ -13,6 +13,7 @@ from adaline.sources.array import ArraySource, SparseSource, rows_beside, source
 from adaline.sources.base import InMemory, Source
 from adaline.sources.device import DeviceSource
 from adaline.sources.held import CompactRows
+from adaline.sources.runners import HERE
 from adaline.sums import RowSample
 
 
@@ -54,6 +55,6 @@ def select_columns(source: Source, columns: NDArray[np.intp]) -> Source | None:
     if isinstance(source, SparseSource):
         exponent = np.concatenate([source.exponent[columns], source.exponent[source.shape.features :]])
         return rows_beside(source, source.x[:, columns], exponent=exponent)
-    if type(source) is ArraySource and source.device is None:
+    if type(source) is ArraySource and source.runner is HERE:
         return rows_beside(source, np.take(source.x, columns, axis=1))
     return None

@@ -21,8 +21,9 @@ from adaline.arrays import AnyArray, Array, ThetaLike, namespace, to_device_of
 from adaline.block import Block, Shape, block_rows
 from adaline.errors import InvalidData
 from adaline.locks import cached_property
-from adaline.sources.base import IndexedSource, S
+from adaline.sources.base import IndexedSource
 from adaline.sources.matrix import FLOATS, DenseMatrix, RowMatrix
+from adaline.sources.runners import S
 from adaline.sources.threads import one_blas_thread, run_blocks
 from adaline.sums import Moments
 from adaline.sums.columns import exponents

@@ -20,8 +20,9 @@ from adaline.attributes import replaced
 from adaline.block import MAX_BLOCK_ROWS, Block, Shape
 from adaline.row_hashes import row_hashes
 from adaline.sources.array import source_of
-from adaline.sources.base import InMemory, Reader, Source
+from adaline.sources.base import InMemory, Source
 from adaline.sources.matrix import RowMatrix
+from adaline.sources.runners import Reader, Runner
 from adaline.sources.targets import TargetChange
 
 
@@ -44,9 +45,9 @@ class SourceView(Source):
         return self.base.n_rows
 
     @property
-    def parts(self) -> Any:
-        """The parts of the rows on an engine, or None."""
-        return self.base.parts
+    def runner(self) -> Runner:  # type: ignore[override]
+        """Who computes."""
+        return self.base.runner
 
     @property
     def leaf(self) -> Any:
@@ -80,7 +81,7 @@ class SourceView(Source):
 
     def peek(self) -> Block:
         """Return the first block."""
-        if self.parts is not None or not self.costly:
+        if self.runner.apart or not self.costly:
             return super().peek()
         return next(iter(self._read(lambda: [self.base.peek()]))).packed()
 
@@ -174,7 +175,7 @@ class Fold(SameTargets):
 
     def total_weight(self) -> float:
         """Return the sum of the weights; that of rows without weights of their own needs no read."""
-        if self.base.targets.weighted or self.parts is not None:
+        if self.base.targets.weighted or self.runner.apart:
             return super().total_weight()
         rows = self.count_rows()
         ends = [*range(0, rows, MAX_BLOCK_ROWS), rows]

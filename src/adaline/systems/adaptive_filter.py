@@ -340,7 +340,7 @@ class AdaptiveFilter(SignalSystem):
         if isinstance(X, Source):
             self._refuse_sparse(X)
             source, columns = open_rows(self, X, y, sample_weight, reset=reset)
-            source.refuse_parts()
+            source.runner.refuse_parts()
             flat = source.targets.flat if reset else self._flat
             return SignalBlocks(source.shape.targets, flat, columns, source.blocks())
         given = self._read(X, y, sample_weight, reset=reset)

@@ -266,7 +266,7 @@ class OnlineLogistic(OnlineClassifier):
 
     def _learn(self, setup: OnlineSetup, source: Source, meter: Meter, *, once: bool = False) -> None:
         title, epochs = type(self).__name__, 1 if once else int(self.epochs)
-        source.refuse_parts()
+        source.runner.refuse_parts()
         goes_on = isinstance(setup, OnlineState)
         with self._continued(setup, source) as before:
             scan = before.scan

@@ -281,7 +281,7 @@ def test_wide_files_are_read_piece_by_piece_and_summed_by_many_readers(
     monkeypatch.setattr(sparse_files, "parse_lines", lambda *given: parsed.append(1) or parse(*given))
     monkeypatch.setattr(Spread, "zero", lambda *given, **config: zeros.append(1) or zero(*given, **config))
     set_threads(2)
-    blocks = source._blocks_ahead()
+    blocks = source.runner.in_order(source)
     next(blocks)
     assert len(parsed) <= 3 < pieces  # one at hand, two ahead
     blocks.close()

@@ -21,6 +21,7 @@ from adaline.solvers.coordinates.quadratics import Quadratics, of_moments, of_ro
 from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import ArraySource, Source
 from adaline.sources.array import SparseSource
+from adaline.sources.runners import HERE
 from adaline.sources.threads import one_blas_thread
 from adaline.sources.views import fold_of
 from adaline.sums import Moments, all_but_one, running
@@ -75,7 +76,7 @@ def _of_moments(parts: list[Moments], source: Source, options: NetOptions) -> li
 
 def _by_rows(source: Source, options: NetOptions) -> list[FittedNet] | None:
     """Fit squared losses from products of columns of rows in memory; None where that takes too much memory."""
-    if not (type(source) is ArraySource or isinstance(source, SparseSource)) or source.device is not None:
+    if not (type(source) is ArraySource or isinstance(source, SparseSource)) or source.runner is not HERE:
         return None
     if not copy_fits(source):
         return None

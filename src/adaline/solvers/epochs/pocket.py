@@ -67,7 +67,7 @@ class PocketCandidate:
 @one_blas_thread()  # one small count after another
 def run_pocket(source: Source, scan: Scan, best: BestWeights, options: EpochOptions) -> tuple[BestWeights, list[float]]:
     """Run the perceptron for epochs of random rows; return the pocket, and its errors after each epoch."""
-    source.refuse_parts()
+    source.runner.refuse_parts()
     epochs, draw = options.epochs, options.draw
     assert draw is not None
     best = replace(best, errors=_count(source, best.theta[None])[0], streak=np.zeros(len(best.theta)))

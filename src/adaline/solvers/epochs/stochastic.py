@@ -130,5 +130,5 @@ def _blocks(source: Source) -> Iterator[Block]:
     if isinstance(source, ArraySource | SparseSource):
         source.reads[0] += 1
         return iter([Block(source.x, source.targets.values, source.targets.weight)])
-    source.refuse_parts()
+    source.runner.refuse_parts()
     return source.blocks()

@@ -16,7 +16,7 @@ from adaline.block import Block, Columns
 from adaline.coding import Column
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
-from adaline.sources.base import Reader
+from adaline.sources.runners import Reader
 from adaline.sources.tables.parts import SENT
 from adaline.sources.tables.source import TableSource
 from adaline.sources.tables.spec import check_column
@@ -130,7 +130,7 @@ def read_effect_rows(source: TableSource) -> EffectRows:
     if source.targets.given != 1:
         raise InvalidParameter("effects are absorbed for one target at a time: open the table with one")
     rows, weighted = source._read_by(reader, shape.targets), source.spec.weight is not None
-    if source.parts is not None:
+    if source.runner.apart:
         _refuse_many(source, len(names) + sum(shape) + weighted)
     held = HeldColumns(sum(shape) + weighted, source.relation.estimated_rows() or 0)
 
@@ -138,7 +138,7 @@ def read_effect_rows(source: TableSource) -> EffectRows:
         for block in read():
             held.put(block)
 
-    run_tasks(rows.readers() if source.parts is None else readers_of_parts(rows), work)
+    run_tasks(readers_of_parts(rows) if source.runner.apart else rows.readers(), work)
     columns, levels = held.values[:, : held.rows], reader.levels()
     if source.spec.missing == "error" and any(one.gaps for one in levels):
         source.refuse_nonfinite()

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import pickle
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, reduce
+from itertools import chain
 from typing import Any, NamedTuple, NoReturn
 
 from adaline.arrays import Array, ThetaLike
@@ -20,9 +21,10 @@ from adaline.block import Block
 from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
-from adaline.sources.base import Reader, Source
+from adaline.sources.base import Source
 from adaline.sources.engine import Engine, Held, PartNumbers, Stretch, numbered_tables, pack, stretches
 from adaline.sources.progress import watched
+from adaline.sources.runners import Config, R, Reader, RowsToRun, Runner, S, T, Threads, first_rows
 from adaline.sources.tables.batches import PIECE, Cutting, RowGroup, check_stamp, joined_batches, read_row_group
 from adaline.sources.tables.coding import describe_gaps
 from adaline.sources.tables.failures import Reporting
@@ -74,10 +76,10 @@ class PartRows(Source):
         """Refuse: views are made before they travel."""
         raise NotImplementedError("targets are given to a table before it travels")
 
-    def leaf_numbers(self) -> Iterator[int]:
-        """Return the index of each leaf in the tree of sums."""
-        for one in self.stretches:
-            yield from range(one.leaf, one.leaf + self.cutting.runs(one.table.num_rows))
+    def leaves(self, readers: Iterator[Reader], zero: Callable[[], Sum]) -> Iterator[tuple[int, Reader]]:
+        """Return the readers, each with the index of its leaf in the tree of all parts."""
+        each = (range(one.leaf, one.leaf + self.cutting.runs(one.table.num_rows)) for one in self.stretches)
+        return zip(chain.from_iterable(each), readers, strict=False)
 
     def _readers(self) -> Iterator[Reader]:
         for one in self.stretches:
@@ -110,9 +112,10 @@ class Placement(NamedTuple):
         )
 
 
-class TableParts(ABC):
+class TableParts(Runner):
     """A table on an engine: its parts, and the sums and maps over them that sources ask for."""
 
+    apart = True
     text = False
     """Whether each table is a file of text, whose blocks are leaves of their own."""
 
@@ -155,23 +158,44 @@ class TableParts(ABC):
             reduce(merge, over_tables(held, partial(_reduced, list(columns), function, merge))) if held.rows else None
         )
 
-    def sum(self, source: Source, kind: type[Sum], theta: ThetaLike, config: dict[str, Any]) -> Any:
+    def sum(self, rows: RowsToRun, kind: type[S], theta: ThetaLike, config: Config) -> S:
         """Return the sum over all rows of a source; a read."""
-        with self._pass(source, partial(_forest, kind, theta, config)) as (held, *rest):
-            return held.totals(*rest).total()
+        with self._pass(rows, partial(_forest, kind, theta, config)) as (held, *rest):
+            found: S = held.totals(*rest).total()
+            return found
 
-    def each(self, source: Source, function: Callable[[Any], Any]) -> list[Any]:
+    def over(self, rows: R, function: Callable[[R], T]) -> list[T]:
         """Return function(rows) of runs of parts, in order; a read."""
-        with self._pass(source, function) as (held, *rest):
+        with self._pass(rows, function) as (held, *rest):
             return list(held.results(*rest))
 
-    def map(self, source: Source, function: Callable[[Block], Array]) -> list[Array]:
+    def map(self, rows: RowsToRun, function: Callable[[Block], Array]) -> list[Array]:
         """Return function(block) of all blocks, in the order of the rows; refuse what is too much."""
-        return self.each(source, partial(_map, function, source.count_rows()))
+        return self.over(rows, partial(_map, function, rows.count_rows()))
 
-    def column(self, source: Source, function: Callable[[Any], Any]) -> Any:
+    def each_block(self, rows: RowsToRun, function: Callable[[Block], T], packed: bool) -> list[T]:
+        """Return function(block) of all blocks, in the order of the rows."""
+        return [value for part in self.over(rows, partial(_each_block, function)) for value in part]
+
+    def peek(self, rows: RowsToRun) -> Block:
+        """Return some of the first rows."""
+        return next(filter(None, self.over(rows, first_rows)))
+
+    def in_order(self, rows: RowsToRun) -> NoReturn:
+        """Refuse rules that take rows one after the other."""
+        self.refuse_parts()
+
+    def refuse_parts(self) -> NoReturn:
+        """Refuse rules that take rows one after the other."""
+        raise InvalidParameter(
+            "this rule takes the rows one after the other, and on a cluster they lie in parts: use a system that "
+            "sums over all rows, such as LinearRegression or LogisticRegression, or a rule that is averaged over "
+            "parts, such as LMS(mixing=1) or Perceptron(mixing=10), or open the table without cluster="
+        )
+
+    def column(self, rows: RowsToRun, function: Callable[[Any], Any]) -> Any:
         """Return function(rows), values of the rows of each part, as a column of the engine; None where it has none."""
-        with self._pass(source, function) as (held, work, numbers, _):
+        with self._pass(rows, function) as (held, work, numbers, _):
             return held.column(work, numbers)
 
     def beside(self, columns: Mapping[str, Any]) -> TableParts:
@@ -182,25 +206,25 @@ class TableParts(ABC):
             "for data of Dask it may be a series or an array of Dask too"
         )
 
-    def blocks(self, source: Source) -> Iterator[Block]:
+    def blocks(self, rows: RowsToRun) -> Iterator[Block]:
         """Return the blocks of a source in order, made in this process from one part at a time; a read."""
-        with self._pass(source, None) as (held, _, numbers, done):
-            here = pickle.loads(pack(source))
+        with self._pass(rows, None) as (held, _, numbers, done):
+            here = pickle.loads(pack(rows))
             for at, tables in zip(numbers, held.tables(), strict=True):
                 here.leaf.stretches = stretches(at, tables)
                 yield from here.blocks()
                 done(sum(table.num_rows for table in tables))
 
     @contextmanager
-    def _pass(self, source: Source, function: Any) -> Iterator[tuple[Any, ...]]:
+    def _pass(self, rows: RowsToRun, function: Any) -> Iterator[tuple[Any, ...]]:
         """Return the parts, the work, the indices of the parts, and the count of rows that are done."""
-        table = source.leaf
+        table = rows.leaf
         held = table.placed()
         numbers = numbered_tables(held.rows, table.of_part().cutting.runs)
-        source.reads[0] += 1
+        rows.reads[0] += 1
         try:
             with watched(self.title, table.n_rows, table.progress) as progress:
-                yield held, pack((source, function)), numbers, progress.add
+                yield held, pack((rows, function)), numbers, progress.add
         except MissingValues:
             raise MissingValues(describe_gaps(self.title, table.count_gaps())) from None
 
@@ -226,7 +250,13 @@ def _nobody(rows: int) -> None:
 
 
 def _forest(kind: type[Sum], theta: ThetaLike, config: dict[str, Any], source: Source) -> Any:
-    return source.forest(kind, theta, config)
+    runner = source.runner
+    assert isinstance(runner, Threads)
+    return runner.forest(source, kind, theta, config)
+
+
+def _each_block(function: Callable[[Block], T], source: Source) -> list[T]:
+    return source.each_block(function)
 
 
 def _map(function: Callable[[Block], Array], total: int, source: Source) -> Array:

@@ -23,10 +23,11 @@ from adaline.errors import InvalidData, InvalidParameter, MissingValues, Unreada
 from adaline.lazy import nw
 from adaline.locks import cached_property
 from adaline.sources.array import joined_rows
-from adaline.sources.base import Place, Reader, Source
+from adaline.sources.base import Place, Source
 from adaline.sources.engine import Held
 from adaline.sources.matrix import DenseMatrix, RowMatrix, SparseMatrix
 from adaline.sources.progress import ReadingProgress, watched
+from adaline.sources.runners import HERE, Reader, Runner, SentToDevice
 from adaline.sources.tables.batches import FEW_GROUPS, Cutting, Run, Runs, batch_table
 from adaline.sources.tables.coding import (
     count_gaps,
@@ -159,11 +160,6 @@ class TableSource(Source):
         return cast(tuple[str, ...], self.coding.names)
 
     @property
-    def device(self) -> Any:
-        """The device that rows are sent to, or None."""
-        return self.relation.device
-
-    @property
     def sparse(self) -> bool:  # type: ignore[override]
         """Whether blocks are CSR, known after `learn_coding`."""
         return self._coding is not None and self._coding.sparse
@@ -198,9 +194,11 @@ class TableSource(Source):
         return self.relation.counted if self._parts is None else self._parts.counted
 
     @property
-    def parts(self) -> TableParts | None:
-        """The parts of the table on an engine; None where it is read, or held, by this process."""
-        return None if self._blocks is not None else self._parts
+    def runner(self) -> Runner:  # type: ignore[override]
+        """Who computes: the engine of the table, unless this process holds its rows; a device, or this process."""
+        if self._parts is not None and self._blocks is None:
+            return self._parts
+        return HERE if self.relation.device is None else SentToDevice(self.relation.device)
 
     @property
     def on_engine(self) -> bool:
@@ -220,7 +218,7 @@ class TableSource(Source):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """A table on an engine travels as the rows of a part, which they are where the parts are."""
-        return super().__reduce_ex__(protocol) if self.parts is None else (identity, (self.of_part(),))
+        return super().__reduce_ex__(protocol) if not self.runner.apart else (identity, (self.of_part(),))
 
     def of_part(self) -> PartRows:
         """Return what stands for the table where its parts are."""
@@ -331,7 +329,7 @@ class TableSource(Source):
 
     def peek(self) -> Block:
         """Return the first block; of a large table in a read that the next one continues."""
-        if self._blocks is not None or self.parts is not None:
+        if self._blocks is not None or self.runner.apart:
             return super().peek()
         looked = self._begin(lambda tables: True)
         if not looked:
@@ -381,7 +379,7 @@ class TableSource(Source):
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets, held in memory."""
-        if self.parts is not None:
+        if self.runner.apart:
             refuse_many(t.size, self.count_rows())
         return self._with(given_targets(t), lambda b: t[b.first_row :][: b.rows], t.shape[1])
 
@@ -406,7 +404,7 @@ class TableSource(Source):
         name = self._label_column()
         if self._blocks is not None and self._has_number_labels:
             return sorted_labels(name, [plain_level(label) for label in np.unique(self.read_targets()[:, 0]).tolist()])
-        if self.parts is not None:
+        if self.runner.apart:
             self.reads[0] += 1
             return sorted_labels(name, set().union(*over_tables(self.placed(), partial(labels_of, name))))
         self._guessed = guess and self.streamed
@@ -491,7 +489,7 @@ class TableSource(Source):
     def count_gaps(self) -> dict[str, int]:
         """Return the number of missing values of each column that is read, of all rows."""
         columns = list(dict.fromkeys([*self._other_columns(), *self.coding.required]))
-        if self.parts is None:
+        if not self.runner.apart:
             return count_gaps(self.relation, columns)
         self.reads[0] += 1
         counts = over_tables(self.placed(), partial(count_gaps_of, columns))
@@ -563,7 +561,7 @@ class TableSource(Source):
                     describe_gaps(self.relation.title, self.count_gaps(), self._target_columns())
                 ) from None
             except InvalidData as error:
-                raise self.with_place(error) from None
+                raise with_row(error, self.row_name) from None
             first += batch.num_rows
             progress.add(batch.num_rows)
 
@@ -582,10 +580,6 @@ class TableSource(Source):
             table=f" of {self.relation.title}{left_out}",
             of_infinity="" if self.relation.dialect is None else of_text,
         )
-
-    def with_place(self, error: InvalidData) -> InvalidData:
-        """Return an error that names a row by its index with its line, where the table is a text file."""
-        return error if self._parts is not None else with_row(error, self.row_name)
 
     @cached_property
     def _reader(self) -> BlockReader:

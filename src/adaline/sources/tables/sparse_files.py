@@ -29,9 +29,10 @@ from adaline.coding.columns import DEFAULT_WIDTH, check_width
 from adaline.coding.names import NAMED, NumberedNames
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.array import SparseSource
-from adaline.sources.base import Reader, Source
+from adaline.sources.base import Source
 from adaline.sources.matrix import DualGram, RowMatrix, SparseMatrix
 from adaline.sources.progress import ReadingProgress, watched
+from adaline.sources.runners import Reader
 from adaline.sources.tables.batches import file_stamp
 from adaline.sources.tables.copies import Copies
 from adaline.sources.tables.failures import Reporting
@@ -394,8 +395,8 @@ class StreamedRows(FileRows):
         if x.shape[0]:
             yield Block(x, t, weight, first_row=rows.start)
 
-    def lots(self, readers: Iterator[Reader], zero: Callable[[], Sum]) -> Iterator[Reader]:
-        """Return readers of some pieces each: `LOTS` or more; of sums with a D x D matrix, as `SparseSource` has it.
+    def leaves(self, readers: Iterator[Reader], zero: Callable[[], Sum]) -> Iterator[tuple[int, Reader]]:
+        """Return numbered readers of some pieces each: LOTS or more; of sums with D x D numbers, as `SparseSource` has.
 
         Their number does not depend on that of the threads, so that results do not.
         """
@@ -403,8 +404,8 @@ class StreamedRows(FileRows):
         work = self.counts[:, 2].sum() / (64.0 * square)
         lots = int(min(max(work, 1 if _numbers(zero()) >= square / 2 else LOTS), pieces))
         for i in range(lots):
-            yield partial(_read_each, list(islice(readers, pieces * (i + 1) // lots - pieces * i // lots)))
-        yield from readers  # none is left: this ends the pass
+            yield i, partial(_read_each, list(islice(readers, pieces * (i + 1) // lots - pieces * i // lots)))
+        yield from enumerate(readers, lots)  # none is left: this ends the pass
 
     def matrix(self) -> RowMatrix:
         """Return X."""

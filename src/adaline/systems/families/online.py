@@ -241,7 +241,7 @@ class OnlineSystem(System):
     def _learn(self, setup: OnlineSetup, source: Source, meter: Meter, *, once: bool = False) -> None:
         """Learn for `epochs` epochs, or `once` in the order of the rows; a state as setup keeps learning."""
         if once or self.mixing is None:
-            source.refuse_parts()
+            source.runner.refuse_parts()
         rows, goes_on = self._scanned_rows(setup, source), isinstance(setup, OnlineState)
         with self._continued(setup, rows) as before:
             result = self._run(setup, rows, before.scan, self._epoch_options(once), before.result)

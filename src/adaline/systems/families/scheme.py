@@ -35,8 +35,8 @@ from adaline.parameters import NONE, AnyOf, Having
 from adaline.results import Certificate, some, worst
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource
 from adaline.sources.array import read_weights
-from adaline.sources.base import Reader
 from adaline.sources.expanded import Expanded
+from adaline.sources.runners import Reader
 from adaline.sources.views import SourceView
 from adaline.state import FittedAttribute, as_fitted
 from adaline.systems.families.filter import SignalSystem
