@@ -129,11 +129,11 @@ class AdalineWarning(UserWarning):
 
 
 class DeprecatedWarning(AdalineWarning, FutureWarning):
-    """What was called still works, and the next release removes it; the message names what replaces it."""
+    """A deprecated name still works, and the next release removes it; the message names its replacement."""
 
 
 class ConvergenceWarning(AdalineWarning):
-    """A fit ended before it reached what was asked for.
+    """A fit ended before it reached the requested tolerance.
 
     Where scikit-learn is imported, the warning issued is also scikit-learn's of that name.
     """

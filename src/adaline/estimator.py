@@ -48,7 +48,7 @@ def _setting(name: str, default: Any) -> Any:
 
 
 def _metadata(cls: type[Any], method: str) -> dict[str, Any]:
-    """Return what a method of a class takes besides rows and targets, with the default request of each."""
+    """Return the arguments of a method other than rows and targets, with their default requests."""
     found: dict[str, Any] = {}
     function = getattr(cls, method, None)
     if isfunction(function):
@@ -144,7 +144,7 @@ class BaseEstimator:
         return self
 
     def __sklearn_clone__(self) -> Self:
-        """Return a model of the same parameters that is not fitted: what `sklearn.base.clone` asks for."""
+        """Return an unfitted model of the same parameters, for `sklearn.base.clone`."""
         given = {name: clone(value, safe=False) for name, value in self.get_params(deep=False).items()}
         out = type(self)(**given)
         for name, value in given.items():
@@ -160,7 +160,7 @@ class BaseEstimator:
         return has_learned(self)
 
     def __sklearn_tags__(self) -> Any:
-        """Return what the model can do, as scikit-learn asks for it; classes change the tags of their base."""
+        """Return the tags of scikit-learn for the abilities of the model; classes change the tags of their base."""
         from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags, TransformerTags
 
         kind = self._estimator_type
@@ -175,7 +175,7 @@ class BaseEstimator:
         )
 
     def get_metadata_routing(self) -> Any:
-        """Return what the methods request of the metadata that a meta-estimator is given."""
+        """Return the metadata that the methods request of a meta-estimator."""
         from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
 
         if hasattr(self, "_metadata_request"):
@@ -232,13 +232,13 @@ class BaseEstimator:
         return {"text/plain": repr(self)} | ({} if diagram is None else {"text/html": diagram()})
 
     def _get_params_html(self, *args: Any, **given: Any) -> Any:
-        """Return the table of parameters that the diagram asks for."""
+        """Return the table of parameters for the diagram."""
         import sklearn.base
 
         return sklearn.base.BaseEstimator._get_params_html(self, *args, **given)
 
     def _get_fitted_attr_html(self, *args: Any, **given: Any) -> Any:
-        """Return the table of what a fit has set that the diagram of newer versions asks for."""
+        """Return the table of fitted attributes, for the diagram of newer versions."""
         import sklearn.base
 
         return sklearn.base.BaseEstimator._get_fitted_attr_html(self, *args, **given)

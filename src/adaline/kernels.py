@@ -23,7 +23,7 @@ except ImportError as error:
 
 
 def call_native(name: str, out: Any, x: AnyArray, *rest: Any) -> None:
-    """Call the kernel of this name for dense or sparse rows x, with what it writes to and what else it takes."""
+    """Call the kernel of this name for dense or sparse rows x, with its outputs and other arguments."""
     if is_sparse(x):
         getattr(native, f"{name}_csr")(out, x.data, x.indices, x.indptr, *rest)
     elif isinstance(x, UnitsApart):

@@ -120,7 +120,7 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a fit can prove of its solution.
+    """The facts that a fit can prove about its solution.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def without_constants(proof: Certificate, names: Sequence[str], what: str = CONS
 
 
 def with_note(proof: Certificate, note: str) -> Certificate:
-    """Return the certificate with a note beside its advice, or instead of it where there is nothing to do."""
+    """Return the certificate with a note after its advice, or in place of it if there is none."""
     return changed(proof, advice=note if proof.advice == Status.SOLVED.advice else f"{proof.advice}; {note}")
 
 

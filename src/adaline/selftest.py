@@ -465,7 +465,7 @@ def _calls(
 
 
 def _after(function: Callable[..., Any], given: tuple[Any, ...]) -> list[Array]:
-    """Return what copies of the arrays among the arguments hold after a call, and what it returned."""
+    """Return copies of the array arguments after a call, and its result."""
     own = [one.copy("K") if isinstance(one, np.ndarray) else one for one in given]
     told = function(*own)
     if isinstance(told, list):

@@ -102,7 +102,7 @@ def degrees(value: float, digits: int = 6) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON knows it: None for numbers that are not finite, text for what is no value of JSON."""
+    """Return a value for JSON: None for numbers that are not finite, text for values that JSON does not have."""
     if isinstance(value, Mapping):
         return {str(key): plain(one) for key, one in value.items()}
     if hasattr(value, "tolist"):  # an array or a number of NumPy

@@ -106,7 +106,7 @@ def one_line(text: str) -> str:
 
 
 MODEL_START, REPORT_START = b'{"__metadata__"', b"adaline compare"
-"""What is found at the beginning of model files and of reports."""
+"""The first bytes of model files and of reports."""
 
 
 def check_output(path: Path | None, kinds: tuple[str, ...] = (), replaces: bytes | None = None) -> None:

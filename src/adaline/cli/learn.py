@@ -65,7 +65,7 @@ def run_learn(
 
 
 def _save(learner: Learner, saved: Path, before: int | None, left_out: int, as_json: bool) -> None:
-    """Save the model, and say what was learned."""
+    """Save the model, and print what it learned."""
     model = learner.latest()
     storage.save(model, saved)
     if left_out:
@@ -95,7 +95,7 @@ def _as_json(error: ProgressiveError) -> dict[str, Any]:
 
 
 class _Feed:
-    """Rows on their way to the learner, and what is said of them."""
+    """Rows on their way to the learner, and the messages about them."""
 
     def __init__(self, learner: Learner, every: int, saved: Path, as_json: bool) -> None:
         self.learner, self.every, self.saved, self.as_json = learner, every, saved, as_json
@@ -104,7 +104,7 @@ class _Feed:
         self.left_out, self.until_report = 0, every - learner.rows_seen % every
 
     def take(self, line: int, row: dict[str, Any] | BadRows) -> None:
-        """Take the row of a line, or what is wrong with it."""
+        """Take the row of a line, or the error in it."""
         if isinstance(row, BadRows):
             self._leave_out(line, row)
             return
@@ -136,7 +136,7 @@ class _Feed:
             self.until_report = self.every
 
     def finish(self) -> None:
-        """Send what is left, and wait for all of it."""
+        """Send the remaining rows, and wait for all of them."""
         self.send()
         self._collect(0)
 

@@ -163,7 +163,7 @@ class LiveTable:
         print(f"done: {self._texts(cells)[0]}", file=sys.stderr, flush=True)
 
     def status(self, text: str, done: float = 0, total: float = 0) -> None:
-        """Say what is running, and how much is done of how much."""
+        """Show what is running, and how much of it is done."""
         self.running, self.done, self.total = text, done, total
 
     def _texts(self, cells: Mapping[str, Any]) -> list[str]:

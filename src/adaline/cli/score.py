@@ -76,7 +76,7 @@ def run_score(
 
 @dataclass(frozen=True)
 class RowsToJudge:
-    """Rows in the columns of a model, and what they are judged by.
+    """Rows in the columns of a model, with their targets and weights.
 
     Parameters
     ----------

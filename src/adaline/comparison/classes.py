@@ -20,7 +20,7 @@ from adaline.selection.probabilities import count_at_thresholds, wilson
 
 @dataclass(frozen=True)
 class Costs:
-    """What a false positive and a false negative cost; right answers cost nothing.
+    """The costs of a false positive and a false negative; correct answers cost nothing.
 
     Examples
     --------

@@ -48,7 +48,7 @@ from adaline.systems import SYSTEMS, system_name
 from adaline.wording import counted
 
 OnResult = Callable[[Result, str], None]
-"""Called with each result as it is found, and with what its error is."""
+"""Called with each result as it is found, and with the name of its error."""
 SoFar = Callable[[], "Comparison | None"]
 """Returns the comparison of the systems finished so far, None before the first."""
 OnStart = Callable[[SoFar], None]
@@ -145,7 +145,7 @@ def compare(
 
 @dataclass(frozen=True)
 class CompareOptions:
-    """How systems are to be compared: the arguments of `compare` that say nothing of the data."""
+    """How to compare systems: the arguments of `compare` that do not concern the data."""
 
     folds: int | None = None
     seed: int = 0

@@ -1,4 +1,4 @@
-"""Findings about the data and the fits: what was found, where, and what to do about it.
+"""Findings about the data and the fits, each with its place and a remedy.
 
 Each check returns nothing on clean data. Thresholds are those of the textbooks named beside them; tests of many rows
 are corrected for their number, so that a thousand clean rows raise no alarm.
@@ -86,7 +86,7 @@ def findings(
 
 
 def _run(check: Callable[..., Iterator[Finding]], *arguments: Any) -> list[Finding]:
-    """Return what a check finds; where its linear algebra fails, a note that names it, as the fits are done by then."""
+    """Return the findings of a check; if its linear algebra fails, a note that names it, as fits are done by then."""
     try:
         return list(check(*arguments))
     except (np.linalg.LinAlgError, FloatingPointError) as error:

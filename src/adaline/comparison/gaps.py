@@ -91,7 +91,7 @@ def _filling_gaps(table: Table, task: str, chosen: Result, system: AnySystem, fi
 
 
 def _held_out(table: Table, task: str, chosen: Result, system: AnySystem) -> NDArray[Any] | None:
-    """Return what a system predicts for rows held out, (n,); None where it fails."""
+    """Return the predictions of a system for held-out rows, (n,); None if it fails."""
     classes, y = table.classes if task == CLASSIFICATION else (None, table.y)
     rows = ArrayRows(table.X, y, None, classes is not None, None, table.filled_columns)
     assert table.fold is not None

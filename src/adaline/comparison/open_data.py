@@ -141,7 +141,7 @@ class DataRequest:
 
 @dataclass(frozen=True)
 class OpenedData:
-    """A table ready to be fitted, and what was left out of it.
+    """A table ready to be fitted, with notes on what was left out.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class OpenedData:
 
 @dataclass(frozen=True)
 class MissingCounts:
-    """What is missing in a table.
+    """Counts of the missing values of a table.
 
     Parameters
     ----------
@@ -449,7 +449,7 @@ def _with_levels_of_numbers(
 
 
 def _coded_note(name: str, found: Mistyped, request: DataRequest) -> str:
-    """Return the note that a column of numbers is coded by its levels, and what to do to use it as numbers."""
+    """Return the note that a column of numbers is coded by its levels, and how to use it as numbers."""
     return f"column {name!r} is coded by levels: it {_spelled(found.reason_of_levels, request)}"
 
 
@@ -520,7 +520,7 @@ def _count_missing(
     trusting: bool = False,
     named: bool = False,
 ) -> MissingCounts:
-    """Count what is missing: in one scan, or in a few where something is.
+    """Count missing values, in one scan, or in a few if there are any.
 
     If `trusting`, and nothing is missing in the first rows, nor are their targets a few whole numbers, which is nothing
     to who has `named` a system, no more is read.
@@ -556,7 +556,7 @@ def _refuse_none(title: str, rows: int, without: int, targets: Sequence[str]) ->
 def _count_in_parts(
     parts: TableParts, targets: Sequence[str], required: Sequence[str], columns: Sequence[str]
 ) -> MissingCounts:
-    """Count what is missing where the parts of a table are; a read."""
+    """Count missing values where the parts of a table are; one read."""
     names = list(dict.fromkeys([*required, *columns]))
     counted = partial(_counts_of, tuple(targets), tuple(required), tuple(columns))
     rows, without, gaps, complete, values = parts.reduce(names, counted, _with_counts) or (0, 0, (), 0, None)

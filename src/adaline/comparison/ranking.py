@@ -71,7 +71,7 @@ class Ranking:
 
     @property
     def title(self) -> str:
-        """What was compared, in a line."""
+        """One line on the comparison."""
         (n, d), groups = self.data.X.shape, len(self.data.groups())
         source = f"{self.data.source}: " if self.data.source else ""
         columns = counted(groups, "column") + (f" ({d} coded)" if d != groups else "")

@@ -258,7 +258,7 @@ def _reads(result: Result) -> int:
 
 
 def _is_linear(result: Result) -> bool:
-    """Whether what the model predicts, or decides by, is a weighted sum of the columns."""
+    """Whether the prediction of a model, or its score, is a weighted sum of the columns."""
     return hasattr(result.model, "coef_") and result.settings.get("loss") not in LOSSES
 
 

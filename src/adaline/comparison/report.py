@@ -297,7 +297,7 @@ def _multiplied(factor: Change) -> tuple[str, str, str, bool]:
 
 
 def _changed(found: Ranking, chosen: Result, positive: str) -> str:
-    """Return what a change is a change of."""
+    """Return the quantity that changes."""
     if found.task == REGRESSION:
         return f"Predicted {found.data.target}"
     what = "Probability of" if chosen.probability is not None else "Share of rows given the label"
@@ -353,7 +353,7 @@ def _classes(found: Ranking, chosen: Result, scores: Any) -> dict[str, Any]:
 
 
 def _left_out(found: Ranking) -> list[str]:
-    """Return what was left out and why: rows, and columns."""
+    """Return the rows and columns that were left out, with reasons."""
     table, sampled = found.data, found.data.total_rows - len(found.data.y)
     out = [text for text in found.notes if "left out" in text]
     if table.constant:
@@ -368,7 +368,7 @@ def _left_out(found: Ranking) -> list[str]:
 
 
 def _units(found: Ranking, chosen: Result) -> str:
-    """Return what the outputs of a linear model are measured in."""
+    """Return the unit of the outputs of a linear model."""
     if isinstance(chosen.model, OrdinalRegression):
         return "log odds of a higher class"
     if found.task != REGRESSION:

@@ -228,13 +228,13 @@ class Table:
 
     @property
     def complete(self) -> NDArray[np.bool_]:
-        """Whether nothing was missing in a row, (n,)."""
+        """Whether a row had no missing values, (n,)."""
         marks = {mark for _, mark in self.filled}
         absent = self.dense([j for j, name in enumerate(self.names) if name in marks])
         return np.asarray(np.all(absent == 0, axis=1))
 
     def row_name(self, i: int) -> str:
-        """Return what to call row i: its line in a text file, else its index in the data, counted from 0."""
+        """Return the name of row i: its line in a text file, else its index in the data, counted from 0."""
         row = int(i if self.indices is None else self.indices[i])
         return f"row {row}" if self.line_name is None else self.line_name(row)
 
@@ -536,7 +536,7 @@ def _rows_drawn(drawn: NDArray[np.intp], source: Source) -> tuple[Array, Array, 
 
 
 def describe_columns(opened: OpenedData) -> list[dict[str, Any]]:
-    """Return what the raw columns hold, by one scan of those that are used; those left out have their reason.
+    """Return descriptions of the raw columns, in one scan of those that are used; others have the reason.
 
     On an engine their summaries are made where the rows are; of many columns they are made here, since SQL that counts
     the distinct values of many columns takes the cube of their number to plan.
@@ -627,7 +627,7 @@ def _queried(relation: Relation, name: str, role: str, category: bool, found: li
 
 
 def _description(name: str, role: str, kind: str, **known: Any) -> dict[str, Any]:
-    """Return what is known of a column, with every key that `Table.columns` has."""
+    """Return the description of a column, with all keys of `Table.columns`."""
     unknown = dict.fromkeys(("distinct", "low", "mean", "high"))
     return {
         "name": name,

@@ -1,4 +1,4 @@
-"""Fused passes over rows on a CUDA device, in Triton: what a sum needs of the rows, in one read of them.
+"""Fused passes over rows on a CUDA device, in Triton: a sum in one read of the rows.
 
     objective   value, gradient and second derivatives of machines under any native loss
     moments     products of rows and targets, of all rows or of chosen ones, such as those of a class

@@ -1,4 +1,4 @@
-"""A step of k-means: what the rows nearest to each centre add up to, in one read.
+"""A step of k-means: the sums of the rows nearest to each centre, in one read.
 
     k(v) = argmin_k ||v - c_k||^2:  sum w,  sum w v,  sum w ||v - c_k||^2 of the rows of each centre
 

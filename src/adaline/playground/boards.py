@@ -26,7 +26,7 @@ SEED_OFFSET = 7919  # added to the seed of the points that are drawn to estimate
 
 @dataclass(frozen=True)
 class Board:
-    """Points, and what is to be learned from them.
+    """Points, and the task to be learned from them.
 
     Parameters
     ----------

@@ -131,7 +131,7 @@ Message = (
 
 
 def message_object(text: str | bytes) -> dict[str, Any]:
-    """Return the JSON object of a message; refuse what is none, or too long.
+    """Return the JSON object of a message; refuse anything else, and long messages.
 
     Examples
     --------

@@ -46,7 +46,7 @@ class Window:
 
 
 def picture(trace: Trace, moment: int, window: Window) -> dict[str, Any]:
-    """Return what is drawn of a trace at a moment."""
+    """Return the picture of a trace at a moment."""
     model, board = trace.model(moment), trace.board
     out: dict[str, Any] = {"moment": moment, "position": trace.positions[moment], "unit": trace.unit}
     if trace.unit == "row" and trace.positions[moment]:
@@ -198,7 +198,7 @@ def _squares(model: AnyModel, X: Array) -> float:
 
 
 def facts(trace: Trace, curve: dict[str, Any]) -> dict[str, Any]:
-    """Return what is known of a trace as plain numbers and words, which questions of scenes are checked against."""
+    """Return facts about a trace as plain numbers and words, which check the answers to questions of scenes."""
     model, certificate = trace.fitted, trace.fitted.certificate_
     out: dict[str, Any] = {
         "status": certificate.status.label,

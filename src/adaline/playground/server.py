@@ -156,7 +156,7 @@ def _written(found: dict[str, Any]) -> str:
 
 
 def _place(given: dict[str, Any]) -> tuple[str, str]:
-    """Return what a message would replace: the kind of message and the slot."""
+    """Return the key of the messages that a message replaces: its kind and slot."""
     return str(given.get("type")), str(given.get("slot", 0))
 
 

@@ -50,7 +50,7 @@ class Session:
         self.traces: list[Trace | None] = [None] * SLOTS
 
     def answer(self, given: dict[str, Any], wanted: Callable[[], bool] = lambda: True) -> dict[str, Any]:
-        """Return the answer to a message; what is wrong with it, or with the fit, is said in an answer of its own.
+        """Return the answer to a message; errors of the message or of the fit are answers too.
 
         Parameters
         ----------

@@ -90,7 +90,7 @@ def validation_curve(
 
 @styled
 def history(model: AnyModel, ax: Axes | None = None, *, measure: str | None = None) -> Axes:
-    """Draw what an iterative system kept of its way: the error of each epoch or step.
+    """Draw the history of an iterative system: the error of each epoch or step.
 
     Parameters
     ----------

@@ -106,11 +106,11 @@ class Trial:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the steps warned about."""
+        """The warnings of the steps."""
         return tuple(self._warned)
 
     def attempt(self, step: Callable[[], Any]) -> Any:
-        """Return what a step returns; None where it, or one before it, raised."""
+        """Return the result of a step; None if it, or one before it, raised."""
         if self.failure:
             return None
         done = None
@@ -576,7 +576,7 @@ def with_trial(trial: Trial, found: CandidateErrors | None, start: float) -> Can
 
 
 def first_line(problem: Any) -> str:
-    """Return the first line of what an exception or warning says."""
+    """Return the first line of the message of an exception or warning."""
     return (str(problem).strip().splitlines() or [type(problem).__name__])[0]
 
 

@@ -46,7 +46,7 @@ class Answer:
 
 
 def answer(model: AnyModel, x: Any, request: PredictRequest) -> Answer:
-    """Return what a model says about rows, coded as it takes them; what it cannot say is refused."""
+    """Return the answers of a model about coded rows; refuse what the model cannot answer."""
     try:
         if request.interval is not None:
             _check_interval(model)

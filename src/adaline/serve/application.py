@@ -145,7 +145,7 @@ Handler = Callable[[Incoming], Awaitable[Reply]]
 
 @dataclass(frozen=True)
 class Action:
-    """What a method of a path does: its name among the metrics, the role it asks for, and the function that answers."""
+    """A method of a path: its name in the metrics, the required role, and the function that answers."""
 
     route: str
     role: str | None
@@ -282,7 +282,7 @@ class Service:
         return _json({"models": list(self.models)})
 
     async def describe(self, request: Incoming) -> Reply:
-        """Answer by what a model is."""
+        """Answer with the description of a model."""
         return _json(await self.apart(request.model.described))
 
     async def history(self, request: Incoming) -> Reply:
@@ -291,7 +291,7 @@ class Service:
         return _json({"rows_seen": seen, "mean": mean, "recent": recent})
 
     async def file(self, request: Incoming) -> Reply:
-        """Answer by the model file as it is now."""
+        """Answer with the current model file."""
         name = f'attachment; filename="{request.model.name}.adaline"'
         return Reply(await self.after_learning(request.model.file), MODEL_FILE, {"content-disposition": name})
 
@@ -321,7 +321,7 @@ class Service:
     # -- the service itself --------------------------------------------------------------------------------------
 
     async def show_metrics(self, request: Incoming) -> Reply:
-        """Answer by what was counted, in the text format of Prometheus."""
+        """Answer with the metrics, in the text format of Prometheus."""
         told = [] if self.folder is None else await self.apart(partial(told_metrics, self.folder))
         counted = self.metrics.joined(one["requests"] for one in told)
         drifts = {
@@ -362,7 +362,7 @@ class Service:
         return _json(description(self.limits, bool(self.tokens), list(self.models)))
 
     async def page(self, path: str, request: Incoming) -> Reply:
-        """Answer by a page for a person, or what it needs."""
+        """Answer with a page for people, or one of its files."""
         return Reply(self.pages[path], KINDS[Path(PAGES[path]).suffix], SAFE)
 
     # -- what several share --------------------------------------------------------------------------------------
@@ -531,7 +531,7 @@ async def send_reply(send: Send, reply: Reply) -> None:
 
 
 def error_reply(error: Exception) -> Refused:
-    """Return how an error is answered; what is no fault of the request is logged, and not told, nor are paths."""
+    """Return the answer to an error; internal errors are logged, and neither these nor paths are revealed."""
     if isinstance(error, Refused):
         return error
     if isinstance(error, BadRows):

@@ -387,7 +387,7 @@ class Journal:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Do all of what is inside, on the disk at its end, or nothing."""
+        """Make the block a transaction: all of it is on the disk at its end, or none."""
         self._base.execute("BEGIN IMMEDIATE")
         try:
             yield

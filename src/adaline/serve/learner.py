@@ -209,7 +209,7 @@ class Learner:
         self._queue.ask(lambda: self._promote(name))
 
     def replace(self, model: AnyModel) -> Snapshot | None:
-        """Let a new version take the place of the model, also of one that has failed; it learns what comes then."""
+        """Replace the model by a new version, even if it has failed; the new one learns the following rows."""
         refuse_unlearned(model)
         return self._queue.ask(lambda: self._exchange({CHAMPION: model}))[CHAMPION]
 
@@ -219,7 +219,7 @@ class Learner:
         return [] if folder is None else folder.list()
 
     def rollback(self, snapshot: Snapshot | int) -> None:
-        """Let the model be what it was at a snapshot (or its number); rows learned since are not in it."""
+        """Restore the model of a snapshot (or its number), without the rows learned since."""
         number = snapshot.number if isinstance(snapshot, Snapshot) else snapshot
         found = [one for one in self.snapshots() if one.number == number]
         if not found:
@@ -285,7 +285,7 @@ class Learner:
                 self._queue.answer(list(rest), self.failed or JournalError("the learner has ended"))
 
     def _learned(self, group: list[Submission]) -> list[Receipt]:
-        """Return what is answered to the batches of a group that are not answered yet, once they are learned."""
+        """Return the answers to the batches of a group that are not answered yet, once they are learned."""
         rows, after = self._written(group)
         self.full = False
         failed: AdalineError | None = None
@@ -489,7 +489,7 @@ class Learner:
     def _exchange(
         self, others: Mapping[str, Any], totals: Mapping[str, ErrorTotals] | None = None
     ) -> dict[str, Snapshot | None]:
-        """Put models in the places of some, from the present row on, and store them; all or nothing."""
+        """Replace some models from the present row on, and store the new ones; all or none."""
         new = {}
         for name, model in others.items():
             before = self._models[name]

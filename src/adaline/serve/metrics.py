@@ -51,7 +51,7 @@ class Histogram:
 
 @dataclass
 class RequestMetrics:
-    """What is counted of requests: by route, model and status. One thread counts, that of the event loop."""
+    """Counts of requests by route, model and status. Only the thread of the event loop counts."""
 
     counts: dict[tuple[str, str, int], int] = field(default_factory=dict)
     latencies: dict[tuple[str, str], Histogram] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class RequestMetrics:
         self.rows[route, model] = self.rows.get((route, model), 0) + count
 
     def plain(self) -> dict[str, Any]:
-        """Return what was counted as lists, for JSON."""
+        """Return the counts as lists, for JSON."""
         return {
             "counts": [[*key, count] for key, count in self.counts.items()],
             "latencies": [[*key, one.counts, one.total] for key, one in self.latencies.items()],
@@ -93,7 +93,7 @@ class RequestMetrics:
         return out
 
     def lines(self) -> Iterator[str]:
-        """Yield what was counted, in the format of Prometheus."""
+        """Yield the counts in the format of Prometheus."""
         yield from head("adaline_requests_total", "counter", "Requests, by route, model and status.")
         for (route, model, status), count in self.counts.items():
             yield metric_line("adaline_requests_total", count, route=route, model=model, status=status)
@@ -197,7 +197,7 @@ def metric_line(name: str, value: float, **labels: Any) -> str:
 
 
 def model_lines(models: Mapping[str, Any], drifts: Mapping[str, Drift]) -> Iterator[str]:
-    """Yield what is known of the models of a service (`ServedModel`) and of their inputs, as Prometheus reads it."""
+    """Yield metrics of the models of a service (`ServedModel`) and of their inputs, in the format of Prometheus."""
     found: dict[str, list[str]] = {name: [] for name in GAUGES}
 
     def add(name: str, value: float | None, **labels: str) -> None:

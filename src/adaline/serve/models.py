@@ -123,7 +123,7 @@ class ServedModel:
         return rows_of(model) if self.learner is None else self.learner.rows_seen
 
     def described(self) -> dict[str, Any]:
-        """Return what the model for predictions is, for JSON: system, columns, certificate, progressive errors."""
+        """Return a description of the predicting model for JSON: system, columns, certificate, progressive errors."""
         model = self.current
         layout = self.layout(model)
         proof = getattr(model, "certificate_", None)
@@ -158,7 +158,7 @@ class ServedModel:
             self.history.append((seen, error.mean, error.recent))
 
     def file(self) -> bytes:
-        """Return the model as it is now, as a model file."""
+        """Return the current model as a model file."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, f"{self.name}{SUFFIX}")
             storage.save(self.latest(), path)
@@ -172,7 +172,7 @@ class ServedModel:
             self._published = model
 
     def exchange(self, model: AnyModel) -> None:
-        """Predict by another model from now on: what a process does that learns nothing itself."""
+        """Predict with another model from now on, in a process that does not learn itself."""
         drift = drift_of(model)
         if drift is not None and self.drift is not None and drift.names == self.drift.names:
             drift.recent, drift.rows = self.drift.recent, self.drift.rows

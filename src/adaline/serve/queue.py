@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Receipt:
-    """What is said of rows once they are in the journal and learned.
+    """The receipt of rows that are in the journal and learned.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class LearningQueue:
             self._changed.notify()
 
     def ask(self, function: Callable[[], T]) -> T:
-        """Return what a function returns, called by the thread that learns, after all that waits now."""
+        """Return the result of a function, called by the learning thread after everything that waits now."""
         request = Request(function, Future())
         with self._changed:
             self._refuse_closed()
@@ -121,7 +121,7 @@ class LearningQueue:
                 self._changed.notify()
 
     def close(self) -> None:
-        """Refuse what comes from now on; what waits is still done."""
+        """Refuse new entries from now on; waiting ones are still processed."""
         with self._changed:
             self._closing = True
             self._changed.notify()
@@ -174,7 +174,7 @@ class LearningQueue:
         self.answer(waiting, error)
 
     def end(self) -> None:
-        """Refuse all that waits, and what comes."""
+        """Refuse all waiting and new entries."""
         with self._changed:
             self._closing = True
             left, self._work = list(self._work), deque()

@@ -39,7 +39,7 @@ JsonRows = list[dict[str, Cell] | list[Cell]]
 
 @dataclass(frozen=True)
 class Limits:
-    """What a request may cost.
+    """Limits on a request.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class LearnRequest:
 def read_predict(
     model: AnyModel, direct: DirectRows | None, kind: str, body: bytes, query: Mapping[str, str], limits: Limits
 ) -> PredictRequest:
-    """Return what a request for predictions of a model asks for; options are in the JSON, or else in the query.
+    """Return the rows and options of a request for predictions; options are in the JSON, or else in the query.
 
     `direct` is the short way from its rows to X, where there is one.
     """
@@ -180,7 +180,7 @@ def _plain_decoder(row: type[msgspec.Struct]) -> msgspec.json.Decoder[Any]:
 
 
 def read_learn(model: AnyModel, kind: str, body: bytes, query: Mapping[str, str], limits: Limits) -> LearnRequest:
-    """Return what a request to learn holds; the key is in the JSON, or else in the query."""
+    """Return the rows and the key of a request to learn; the key is in the JSON, or else in the query."""
     if kind == JSON:
         _refuse_beside_json(query, ())
         _refuse_many(body, limits)

@@ -16,7 +16,7 @@ ROLES = ("read", "learn", "admin")
 SHORTEST_TOKEN = 16  # characters of a token; shorter ones can be guessed
 LARGEST_FILE = 2**20  # bytes of a file of tokens
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-"""What a model may be called: no name leads out of a folder."""
+"""The names that a model may have: none leads out of a folder."""
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
 
 

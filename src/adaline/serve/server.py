@@ -114,7 +114,7 @@ class Server(uvicorn.Server):
     """Uvicorn, which once a second closes connections whose request does not arrive."""
 
     async def on_tick(self, counter: int) -> bool:
-        """Do what is done ten times a second."""
+        """Run the checks that are due ten times a second."""
         if counter % 10 == 0:
             end_late(self.server_state.connections, asyncio.get_running_loop().time())
         return await super().on_tick(counter)
@@ -188,7 +188,7 @@ class ServiceProtocol(HttpToolsProtocol):
         super().connection_made(JoinedWrites(transport, self.loop))  # type: ignore[arg-type]
 
     def data_received(self, data: bytes) -> None:
-        """Read what has arrived; what is not whole soon, or is long, goes the way of ASGI."""
+        """Read what has arrived; pass requests that are long, or not soon complete, to ASGI."""
         self._first = True
         if self.waits_since is None and self._is_idle():
             self.waits_since = self.loop.time()
@@ -278,7 +278,7 @@ class ServiceProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP, or what was refused while it was read."""
+        """Refuse what is not HTTP, or was refused while it was read."""
         self.refuse(self._refused or Refused(400, msg))
 
     def _is_idle(self) -> bool:
@@ -286,7 +286,7 @@ class ServiceProtocol(HttpToolsProtocol):
         return self._parts is None and (self.cycle is None or self.cycle.response_complete)
 
     def _forget(self) -> None:
-        """Keep nothing of a request that was to be answered at once."""
+        """Discard the state of a request that was to be answered at once."""
         self._parts = None
         if self._late is not None:
             self._late.cancel()
@@ -300,7 +300,7 @@ class ServiceProtocol(HttpToolsProtocol):
         return bool(plain and parser.should_keep_alive() and not parser.should_upgrade())
 
     def _pass_on(self) -> None:
-        """Let a request go the way of ASGI, with what was read of its body."""
+        """Pass a request to ASGI, with the part of its body that was read."""
         parts = self._parts or []
         self._forget()
         self._begin_task()

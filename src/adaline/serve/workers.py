@@ -44,7 +44,7 @@ class Forward:
         self.service, self.path = service, path
 
     async def __call__(self, request: Incoming) -> Reply:
-        """Return what the owner answers."""
+        """Return the answer of the owner."""
         scope = request.scope
         target = scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")
         body = await self.service.body(request)
@@ -88,7 +88,7 @@ class PublishedModels:
         self.models = {name: ServedModel(name, storage.load(folder / f"{name}{SUFFIX}")) for name in self.times}
 
     def refresh(self) -> None:
-        """Load what has changed."""
+        """Load changed models."""
         for name, served in self.models.items():
             path = self.folder / f"{name}{SUFFIX}"
             with suppress(ModelFileError, OSError):  # while the service ends

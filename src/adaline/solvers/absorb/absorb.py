@@ -91,7 +91,7 @@ def without_singletons(levels: Sequence[Levels], frequency: Array | None = None)
 
 
 def describe_absorption(rows: EffectRows, total: float, singletons: int = 0, separated: int = 0) -> Absorption:
-    """Return what is absorbed from rows whose target has this sum of squares."""
+    """Return the absorption of rows whose target has this sum of squares."""
     rank, exact = rank_of(rows.levels, rows.weight)
     counts = {one.name: len(one.values) for one in rows.levels}
     names = tuple(effect.name for effect in rows.table.coding.effects)

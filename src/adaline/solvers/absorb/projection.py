@@ -215,7 +215,7 @@ class Projection:
         return [Removed(one.left, one.length, one.steps, one.smallest, one.by_graph) for one in columns]
 
     def _is_done(self, one: _Column) -> bool:
-        """Take the means of the levels of the first column out of a column; return whether nothing else is to do."""
+        """Subtract the means of the levels of the first column; return whether that is the whole projection."""
         groups, others = self.rows.sizes
         means = level_sums(self.rows.first, groups, one.x, self.weight) * self._first
         subtract(one.x, self.rows.first, means)

@@ -111,7 +111,7 @@ class SeparatedRows:
 
 
 def summed(parts: Sequence[Array], levels: Sequence[Levels]) -> Array:
-    """Return the sum over columns of what the level of a row has, (N,)."""
+    """Return the sum over columns of the values of a row's levels, (N,)."""
     return sum((part[one.codes] for part, one in zip(parts, levels, strict=True)), np.zeros(len(levels[0].codes)))
 
 

@@ -38,7 +38,7 @@ LAST_GAIN = 1e-14
 
 @dataclass(frozen=True)
 class Corners:
-    """The l1 penalty: what a coefficient costs, c (D,)."""
+    """The l1 penalty, with the cost of each coefficient, c (D,)."""
 
     c: Array
 

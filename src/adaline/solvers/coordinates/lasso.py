@@ -70,7 +70,7 @@ class Lasso:
         return np.flatnonzero(corners.over(self.g, 2 * corners.c - last.c) & (self.diagonal > 0))
 
     def missing(self, corners: Corners) -> Indices:
-        """Return the columns that want to leave zero, and that steps do not move yet."""
+        """Return the columns whose coefficients should leave zero, and that steps do not move yet."""
         over = corners.over(self.g) & (self.diagonal > 0)
         over[self.columns] = False
         return np.flatnonzero(over)

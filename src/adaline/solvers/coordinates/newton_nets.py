@@ -271,7 +271,7 @@ class NewtonNets:
         return np.flatnonzero(keep & ~self.problem.constant)
 
     def _violating(self, own: list[Corners], ridges: Array) -> Indices:
-        """Return the columns outside the working set that want to leave zero most."""
+        """Return the columns outside the working set whose gradients exceed their penalties most."""
         v = self.theta[:, 1:]
         each = [
             one.subgradient(v[m], self.gradient[m, 1:] + ridges[m] * v[m]) / self.share[m] for m, one in enumerate(own)

@@ -96,7 +96,7 @@ class QuantileLasso:
             self._prove(corners)
 
     def _enough(self, gap: float, objective: float) -> bool:
-        """Whether a gap is next to nothing beside an objective, or rounding of the targets."""
+        """Whether a gap is negligible beside an objective, or rounding of the targets."""
         return gap <= PROVEN_GAP * objective + ZERO_SIZE * float(self.weight @ np.abs(self.t))
 
     def _prove(self, corners: Corners) -> None:

@@ -34,7 +34,7 @@ MOST_CANDIDATES = 32
 
 @dataclass(frozen=True)
 class BestWeights:
-    """The weights in the pocket, and the streaks that decide what comes into it.
+    """The weights in the pocket, and the streaks that decide which weights replace them.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from adaline.scans import Scan, State, Tally
 
 Report = Callable[[int, Tally], None]
 REPORT: ContextVar[Report | None] = ContextVar("report", default=None)
-"""What is reported of a single epoch: the number of rows so far, and the tally of them."""
+"""The report of a single epoch: the number of rows so far, and their tally."""
 
 
 @contextmanager

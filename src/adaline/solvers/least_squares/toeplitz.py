@@ -53,7 +53,7 @@ class ToeplitzFactor(Factor):
 
     @cached_property
     def root(self) -> Array:
-        """Upper triangle of the dense Cholesky factor; only inference asks for it."""
+        """Upper triangle of the dense Cholesky factor; only inference needs it."""
         return np.asarray(cholesky(toeplitz(self.c)))
 
     def half(self, b: Array) -> Array:

@@ -83,7 +83,7 @@ LEAST_WINDOW = 1e-9  # the same, relative to the scale, at least; 10x larger mak
 
 
 class RowResiduals(ABC):
-    """The residuals of all rows at theta (1, 1 + D) in the view of a problem: what an M-estimate asks of them."""
+    """The residuals of all rows at theta (1, 1 + D) in the view of a problem, as an M-estimate needs them."""
 
     problem: Problem
     theta: Array

@@ -328,7 +328,7 @@ def _with_duality_gap(problem: Problem, found: DescentResult) -> DescentResult:
 
 
 def _estimated_gap(problem: Problem, evaluation: Evaluation, estimate: float = math.inf) -> float:
-    """Return about the gap, to stop by: from strong convexity, intercepts apart; else the estimate as it is."""
+    """Return an estimate of the gap for stopping: by strong convexity, but for intercepts; else the given estimate."""
     if not problem.penalised or not problem.loss.convex:
         return estimate
     g = evaluation.gradient

@@ -28,7 +28,7 @@ LARGEST_SHAPE = 1e7
 
 @dataclass(frozen=True)
 class FamilyFit:
-    """What a likelihood of a family of distributions has beside its coefficients.
+    """The part of a likelihood fit that only families of distributions have.
 
     Parameters
     ----------

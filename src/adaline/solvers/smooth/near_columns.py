@@ -48,7 +48,7 @@ class Combinations(NamedTuple):
 
 
 class Remainders(Basis):
-    """Rows whose columns are replaced by what is left of them without their combinations of others."""
+    """Rows with columns replaced by their residuals on other columns."""
 
     def __init__(self, taken: Combinations) -> None:
         self.taken = taken

@@ -359,7 +359,7 @@ def _put_curvature(out: Array, point: Point, block: Block) -> None:
 
 
 def _clearly_independent(vectors: Array) -> bool:
-    """Whether many vectors, the columns of (D, A), are independent by a wide margin, told by a Cholesky factor.
+    """Whether many vectors, the columns of (D, A), are clearly independent, by a Cholesky factor.
 
     Of few, the singular value decomposition that would tell it exactly costs nothing.
     """

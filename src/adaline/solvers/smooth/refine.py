@@ -1,4 +1,4 @@
-"""Refinement of a likelihood fit on the raw rows, and what it proves: weights hi + lo, bounds on their errors, a gap.
+"""Refinement of a likelihood fit on the raw rows: weights hi + lo, with proven bounds on their errors and on the gap.
 
 At weights w near the minimum w* let g be the gradient, in double-double, and H^ = R'R the computed second derivatives.
 Everything is measured in the metric of H^. With
@@ -105,7 +105,7 @@ def _refined(problem: Problem, hi: Array, lo: Array, active: NDArray[np.bool_]) 
 
 
 class RefinementStep(NamedTuple):
-    """Weights after a step, its length and what it leaves in the metric, infinite without proof, and what is proven."""
+    """Weights after a step, its length and the remaining error in the metric, infinite without proof, and the proof."""
 
     hi: Array
     lo: Array
@@ -123,7 +123,7 @@ def _step(
     active: NDArray[np.bool_],
     metric: FactoredMetric,
 ) -> RefinementStep:
-    """Return a step, and what is proven after it."""
+    """Return a step, with the error bounds after it."""
     shape, scale = point.hi.shape, np.concatenate([[1.0], problem.view.scale])
     along = metric.root.T @ gradient.ravel()[active]
     noise = sums.noise.copy()
@@ -224,7 +224,7 @@ def _metric(problem: Problem, sums: TwofoldObjective, active: NDArray[np.bool_])
 
 
 def _shared(problem: Problem, triangle: Array) -> Array:
-    """Return rows that keep H regular where all machines of a softmax gain the same, which decides nothing."""
+    """Return rows that keep H regular along equal changes of all softmax machines, which do not change predictions."""
     k, side = problem.outputs, 1 + problem.features
     size = np.sqrt((triangle**2).sum(axis=0).reshape(k, side).mean(axis=0) / k)
     return np.asarray(np.tile(np.diag(size), (1, k)))
@@ -254,7 +254,7 @@ NOTHING_PROVEN = ErrorBounds(np.full((1, 1), math.inf), math.inf)
 
 
 def bounded(problem: Problem, found: DescentResult, mass: Array | None, furthest: float) -> ErrorBounds:
-    """Return what the gradient and the second derivatives in float64 prove, without another read of the rows.
+    """Return the bounds that gradient and second derivatives in float64 prove, without another read of the rows.
 
     The rounding of the gradient in the view is at most `summing` of the sizes of its terms, and what rounding of the
     outputs does to them: outputs are sums of 1 + D terms, whose lengths in the metric of the curvature are
