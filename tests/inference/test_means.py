@@ -247,6 +247,8 @@ def test_columns_of_all_kinds() -> None:
     assert column(weighted, "mean") == pytest.approx(
         [plain.predict(np.average(X, axis=0, weights=np.arange(len(X)) % 3)[None])[0]]
     )
+    numbers = LinearRegression().fit(BIRDS[["bill_length_mm", "year"]], BIRDS.body_mass_g)
+    assert column(means(numbers, BIRDS, "year"), "level") == ["2007", "2008", "2009"]  # with columns that it has not
     gaps = rows.assign(sex=rows.sex.where(rows.index % 9 > 0, None))
     filled = LinearRegression().fit(open_table(gaps, formula="body_mass_g ~ sex + species", missing="indicator"))
     assert column(means(filled, gaps, "sex"), "level") == ["female", "male", "(missing)"]

@@ -175,6 +175,14 @@ def test_terms_of_three_categories_without_main_effects_and_without_a_constant()
         assert all(0 <= row["p_value"] <= 1 for row in found)
 
 
+def test_effects_of_type_3_are_the_same_within_products_of_all_levels() -> None:
+    rows = balanced().sample(30, random_state=2)
+    crossed, nested = (LinearRegression().fit(open_table(rows, formula=f"y ~ {f}")) for f in ("a * b", "a + a:b"))
+    found = [column(anova(model, type=3), "F")["a"] for model in (crossed, nested)]
+    assert found[1] == pytest.approx(found[0], rel=1e-9)
+    assert column(anova(nested, type=2), "df") == {"a": 2, "a:b": 3}
+
+
 def test_terms_of_a_basis_are_those_of_its_columns() -> None:
     X, y = BIRDS[["bill_length_mm", "bill_depth_mm"]], BIRDS.body_mass_g
     model = LinearRegression(basis=basis.Polynomial(2)).fit(X, y)

@@ -24,6 +24,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
+import scipy
 
 from adaline.arrays import Array, RowsLike, host
 from adaline.block import Block
@@ -43,6 +44,7 @@ from adaline.parameters import (
 from adaline.solvers.least_squares.factor import EPS, Factor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
+from adaline.sources.threads import one_blas_thread
 from adaline.sources.totals import check_held, weight_totals
 from adaline.sums import FittedDesign, FittedLikelihood, Scores
 from adaline.sums.scores import runs
@@ -166,12 +168,15 @@ def quadratic(root: Array, difference: Array, first: int = 0) -> float:
     length = lengths(root)
     if not ((length > 0) & (length < np.inf)).all() or root.shape[0] > root.shape[1]:
         return np.nan
+    if first:  # a term of many, where singular values would take ten times as long
+        with one_blas_thread():
+            r: Array = np.asarray(np.linalg.qr((root / length[:, None]).T, mode="r"))
+        if not np.abs(r.diagonal()).min() > SINGULAR_ROOT:
+            return np.nan
+        return float((scipy.linalg.solve_triangular(r, difference / length, trans="T")[first:] ** 2).sum())
     u, s, _ = np.linalg.svd(root / length[:, None], full_matrices=False)
     if not s[-1] > SINGULAR_ROOT * s[0]:
         return np.nan
-    if first:
-        r: Array = np.asarray(np.linalg.qr((root / length[:, None]).T, mode="r"))
-        return float((np.linalg.solve(r.T, difference / length)[first:] ** 2).sum())
     return float((((difference / length) @ u / s) ** 2).sum())
 
 

@@ -39,7 +39,8 @@ from adaline.inference.simultaneous import Adjustment, adjusted_chances, joint_r
 from adaline.inference.summary import LOWER, UPPER, FrameBackend, IntervalTable, frame_of_columns
 from adaline.inference.terms import dependence_of, terms_of
 from adaline.input.basis import given_columns
-from adaline.input.columns import coding_on
+from adaline.input.columns import coding_on, columns_on
+from adaline.lazy import nw
 from adaline.parameters import LEVEL, NONE, AnyOf, Number, one_of
 from adaline.sources.array import read_weights
 from adaline.wording import counted, number
@@ -357,8 +358,13 @@ class InputSpace:
 
     def __init__(self, model: AnyModel, data: RowsLike, sample_weight: WeightsLike) -> None:
         self.model = model
-        self.rows = None if data is None else Designs(model, data)
         self.coding = coding_on(model)
+        frame = nw.from_native(data, pass_through=True, eager_only=True)
+        names = columns_on(model).names
+        if self.coding is None and names is not None and isinstance(frame, nw.DataFrame):
+            there = [name for name in names if name in frame.columns]  # others, such as the target, are not used
+            data = frame.select(there).to_native()
+        self.rows = None if data is None else Designs(model, data)
         self.names = list(self.coding.needed) if self.coding is not None else given_columns(model)
         self.weight = None
         if self.rows is not None:

@@ -8,7 +8,9 @@ and for least squares W sigma^2 is the sum of squares by which the residuals gro
 again, the terms of a likelihood are tested by its ratio: each model without a term is fitted, and for types 1 and 2
 that with the term but without those that are zero too (see `terms.py`).
 
-    GVIF = det R_T det R_rest / det R,   R the correlations of the coefficients, T those of the term
+    GVIF = det R_T det R_rest / det R = det R_T det (R^-1)_T
+
+with R the correlations of the coefficients, and T the columns of the term.
 
 J. Fox and G. Monette, J. Amer. Statist. Assoc. 87 (1992), 178-183 (GVIF); S. S. Wilks, Annals of Mathematical
 Statistics 9 (1938), 60-62.
@@ -45,6 +47,7 @@ from adaline.input.basis import columns_of
 from adaline.solvers.least_squares.fit import Fit
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources import ArraySource
+from adaline.sources.threads import one_blas_thread
 from adaline.wording import degrees, number
 
 TestType = Literal[1, 2, 3]
@@ -288,12 +291,14 @@ def term_inflation(model: AnyModel) -> TermInflation:
         raise InvalidParameter(f"term_inflation of {type(model).__name__} is not known: use LinearRegression")
     involved = (dependence.weights != 0).any(axis=0)
     involved[dependence.left_out] = True
-    whole, rows = np.flatnonzero(dependence.kept), []
+    place, rows = np.cumsum(dependence.kept) - 1, []  # of a column among those that are kept
+    root = root[dependence.kept] / lengths(root[dependence.kept])[:, None]
+    with one_blas_thread():
+        inverse = np.linalg.inv(np.linalg.qr(root.T, mode="r"))  # a root of that of the correlations
     for term in terms:
-        own, gvif = term.columns[dependence.kept[term.columns]], np.inf
+        own, gvif = place[term.columns[dependence.kept[term.columns]]], np.inf
         if not involved[term.columns].any():
-            rest = np.setdiff1d(whole, own)
-            gvif = float(np.exp(_log_volume(root[own]) + _log_volume(root[rest]) - _log_volume(root[whole])))
+            gvif = float(np.exp(_log_volume(root[own]) + _log_volume(inverse[own])))
         df = len(term.columns[~dependence.constant[term.columns]])
         if df:
             rows.append({"term": term.name, "df": df, "gvif": gvif, "gvif_root": gvif ** (0.5 / df)})
@@ -301,10 +306,9 @@ def term_inflation(model: AnyModel) -> TermInflation:
 
 
 def _log_volume(root: Array) -> float:
-    """Return ln det of the correlations whose root has these rows."""
-    scaled = root / lengths(root)[:, None] if len(root) else root
+    """Return ln det of the matrix whose root has these rows."""
     with np.errstate(divide="ignore"):
-        return 2.0 * float(np.log(np.linalg.svd(scaled, compute_uv=False)).sum())
+        return 2.0 * float(np.log(np.linalg.svd(root, compute_uv=False)).sum())
 
 
 def check_testable(model: AnyModel, what: str) -> None:
@@ -410,7 +414,7 @@ def dropped_terms(view: JudgedModel) -> TermTests:
     terms = [term for term, _ in found]
     rows = [_row(view, term, tested) for term, tested in found if not any(term.within(one) for one in terms)]
     residual = _residual(view)
-    if residual:
+    if isinstance(view.judged, JudgedRegression) and residual:
         part, rss = view.model.summary().parts[0], residual["sum_of_squares"]
         for row in rows:
             row["rss"] = rss + row.get("sum_of_squares", 0.0)
