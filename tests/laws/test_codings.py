@@ -133,3 +133,16 @@ def test_the_command_line_predicts_what_a_frame_does(kind: str, tmp_path: Path) 
         values = [value for value in VALUES[kind] if type(value) is type_ and str(value) not in ("nan", "inf")]
         expected = [outcome(WAYS["pandas"], kind, value) for value in values]
         assert predicted_by_command(kind, values, tmp_path) == expected, values
+
+
+def test_absorbed_levels_are_found_as_categories_are() -> None:
+    """Whatever the type of the column that holds them; the predictions of integers are those of texts and floats."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": rng.normal(size=N), "firm": rng.choice([3, 7, 12], N)})
+    frame["y"] = frame["x"] + frame["firm"]
+    model = LinearRegression().fit(open_table(frame, target="y", absorb=["firm"]))
+    expected, firm = model.predict(frame), frame["firm"]
+    for values in (firm.astype(float), firm.astype(str), " " + firm.astype(str), firm.astype("category")):
+        np.testing.assert_array_equal(model.predict(frame.assign(firm=values)), expected)
+    with pytest.raises(AdalineError, match=r"'firm' has the level 'seven' at row 1"):
+        model.predict(frame.assign(firm=["3", "seven", *["12"] * (N - 2)]))
