@@ -22,6 +22,7 @@ from adaline import (
     OrdinalRegression,
     Ridge,
     RobustRegression,
+    anova,
     effects,
     open_table,
 )
@@ -510,3 +511,22 @@ def test_effects_need_rows_from_somewhere() -> None:
 def test_losses_without_a_likelihood_have_no_view() -> None:
     model = GeneralizedLinear(loss="huber").fit(X, AMOUNTS)
     assert not hasattr(model, "with_errors")
+
+
+def test_rows_that_cannot_judge_a_fit_are_refused() -> None:
+    four = np.eye(4)[:, :3]
+    saturated = GeneralizedLinear(loss="poisson").fit(four, [1.0, 2.0, 3.0, 4.0])
+    with pytest.raises(InvalidData, match="4 observations leave nothing to 4 parameters"):
+        saturated.with_errors("HC0", four, [1.0, 2.0, 3.0, 4.0])
+    with pytest.raises(InvalidData, match="not the rows that were fitted: they have another likelihood"):
+        LogisticRegression().fit(X, TWO).summary(interval="profile", X=X, y=TWO[::-1])
+    for errors in ("classical", "HC0"):
+        with pytest.raises(InvalidParameter, match="LinearRegression takes no offset or exposure"):
+            LinearRegression().fit(X, AMOUNTS).with_errors(errors, X, AMOUNTS, offset=np.ones(len(X)))
+
+
+def test_the_largest_of_three_models_is_the_one_that_judges() -> None:
+    wide = np.column_stack([X, X[:, 0] ** 2])
+    models = [LinearRegression().fit(wide[:, :k], 1.0 + wide @ [1.0, 2.0, -1.0]) for k in (1, 2, 3)]
+    with pytest.raises(InvalidData, match="the fit of the largest model is exact"):
+        anova(*models)
