@@ -265,8 +265,8 @@ def test_most_rows_are_only_counted(level: float, monkeypatch: pytest.MonkeyPatc
     X, y = data(3, n=6000)
     fits = []
     for name, value in (
-        ("ALL_TOGETHER", 10**6),
-        ("ALL_TOGETHER", 300),
+        ("MOST_TOGETHER", 10**6),
+        ("MOST_TOGETHER", 300),
         ("BAND_WIDTH", 0.05),
     ):  # at last too few: the sides are put right
         monkeypatch.setattr(quantile_solver, name, value)
