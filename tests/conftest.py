@@ -20,8 +20,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
-FEW, ONE_OF = 6, 16  # cases of a test that all run for a change; of those beyond, one of sixteen
-FEW_EXPENSIVE = 3  # the same of a test that is marked `expensive`
+FEW, ONE_OF = 3, 16  # cases of a test that all run for a change; of those beyond, one of sixteen
 LAW, ONE_TEST_OF = (
     16,
     8,
@@ -103,9 +102,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         cases[item.nodeid.partition("[")[0]].append(item)
     for name, own in cases.items():
-        few = FEW_EXPENSIVE if own[0].get_closest_marker("expensive") else FEW
         every = own[0].get_closest_marker("every") is not None
-        kept = range(len(own)) if every else covering(name, [_values(item) for item in own], few)
+        kept = range(len(own)) if every else covering(name, [_values(item) for item in own])
         quick = [own[number] for number in kept if own[number].get_closest_marker("night") is None]
         quickest = {quick[number].nodeid for number in quick_cases(name, len(quick))}
         for number, item in enumerate(own):
@@ -139,13 +137,13 @@ def quick_cases(name: str, cases: int) -> set[int]:
     return {drawn % cases} if cases >= LAW or (cases and drawn % ONE_TEST_OF == 0) else set()
 
 
-def covering(name: str, cases: Sequence[tuple[str, ...]], few: int = FEW) -> set[int]:
-    """Return which cases of a test run for a change: all of a `few`; of many every value of each axis, and some more.
+def covering(name: str, cases: Sequence[tuple[str, ...]]) -> set[int]:
+    """Return which cases of a test run for a change: all of a few; of many every value of each axis, and some more.
 
     Cases are named by their value on each axis. Values that differ in brackets alone, as settings of one system, count
     as one. Beyond that cases are spread evenly, from a place that a hash of the test's name chooses.
     """
-    count = few + max(len(cases) - few, 0) // ONE_OF
+    count = FEW + max(len(cases) - FEW, 0) // ONE_OF
     if count >= len(cases):
         return set(range(len(cases)))
     first, seen, kept = crc32(name.encode()) % len(cases), set(), set()

@@ -27,7 +27,6 @@ def target_of(system: str) -> str:
     return "kind" if system in CLASSIFIERS else "y"
 
 
-@pytest.mark.expensive
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_system_takes_a_basis(system: str, shell: Shell, data: Path) -> None:
     asked = ("--target", target_of(system), "--system", system, "--features", "a,b", "--set", "basis=polynomial")
@@ -50,7 +49,6 @@ def test_a_basis_is_set_by_its_name_and_parameters(system: str, shell: Shell, da
     assert "--set basis=Polynomial" in shell.bad("fit", data, *asked[:-2], "--set", "basis__degree=1")
 
 
-@pytest.mark.expensive
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_system_fits_is_shown_predicts_continues_and_merges(system: str, shell: Shell, data: Path) -> None:
     target, classifies, online = target_of(system), system in CLASSIFIERS, issubclass(SYSTEMS[system], OnlineSystem)

@@ -104,7 +104,6 @@ POINTS = lines("x,y", lambda i: f"{i}.125,{2 * i}.5", range(1, 13))
 COMMAS = [line.replace(",", ";").replace(".", ",") for line in POINTS]
 
 
-@pytest.mark.expensive
 @pytest.mark.parametrize(
     ("old", "new", "values", "note"),
     [

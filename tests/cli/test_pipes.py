@@ -64,7 +64,6 @@ def give(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
 
 
-@pytest.mark.expensive
 @pytest.mark.parametrize("form", FORMATS)
 def test_standard_input_is_read_as_a_file(form: str, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     columns = ["a", "b", "color"]
@@ -110,7 +109,6 @@ def test_a_row_that_never_ends_is_refused_and_searched_once(monkeypatch: pytest.
     assert sum(searched) < 2**21
 
 
-@pytest.mark.expensive
 @pytest.mark.parametrize(
     "words",
     [

@@ -46,7 +46,6 @@ def test_the_schema_depends_on_the_options_alone(shell: Shell) -> None:
     assert list(shell.good("predict", "m.adaline", "old.csv", "--keep", "none", "--strict").rows[0]) == ["prediction"]
 
 
-@pytest.mark.expensive
 @pytest.mark.parametrize(
     ("lines", "name", "place"),
     [

@@ -37,7 +37,6 @@ def test_numbers_are_judged_as_by_scikit_learn(shell: Shell) -> None:
     assert "R²" in text
 
 
-@pytest.mark.expensive
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("target", ["flag", "kind"])
 def test_classes_are_judged_as_by_scikit_learn(target: str, reverse: bool, shell: Shell) -> None:

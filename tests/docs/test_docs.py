@@ -49,7 +49,6 @@ def test_every_public_name_has_an_example() -> None:
     assert [name for name, value in PUBLIC if ">>> " not in (inspect.getdoc(value) or "")] == []
 
 
-@pytest.mark.expensive
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_code_of_a_page_prints_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)

@@ -14,7 +14,6 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 LECTURES, TASKS = sorted(EXAMPLES.glob("s[0-9]_*.py")), sorted(EXAMPLES.glob("task_*.py"))
 
 
-@pytest.mark.expensive
 @pytest.mark.parametrize("script", [*LECTURES, *TASKS], ids=lambda script: script.stem)
 @pytest.mark.filterwarnings("error", "ignore:.*deprecated:DeprecationWarning:(matplotlib|pyparsing)")  # their own
 def test_example(script: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -157,7 +157,6 @@ def test_columns_of_frames_are_arrays_to_plots(column: Any) -> None:
     assert type(plain_array(column([1.0, 2.0]))) is np.ndarray
 
 
-@pytest.mark.expensive
 @pytest.mark.filterwarnings("error:X does not have valid feature names", "error:X has feature names")
 @pytest.mark.parametrize("kind", KINDS_OF_ROWS)
 @pytest.mark.parametrize("plot", IN_THE_PLANE)

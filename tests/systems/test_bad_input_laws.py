@@ -164,7 +164,6 @@ def test_a_fit_ends_in_finite_numbers_or_an_error(bad: str) -> None:
     assert [fault for name in DEFAULTS for fault in faults_of_a_fit(name, bad)] == []
 
 
-@pytest.mark.expensive
 @pytest.mark.parametrize("bad", FEW)
 def test_so_does_a_fit_in_other_settings(bad: str) -> None:
     assert [fault for name in OTHERS for fault in faults_of_a_fit(name, bad)] == []

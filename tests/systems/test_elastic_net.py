@@ -143,7 +143,6 @@ def targets(loss: str, y: Array) -> Array:
     return {"logistic": (y > y.mean()).astype(float), "poisson": np.round(shown), "gamma": shown}.get(loss, y)
 
 
-@pytest.mark.expensive
 @pytest.mark.parametrize("loss", SLOPES)
 def test_the_conditions_of_optimality_hold(loss: str) -> None:
     X, y = made(d=5)

@@ -205,7 +205,6 @@ def test_a_copy_made_while_another_thread_learns_goes_on_as_the_model_did(name: 
             np.testing.assert_array_equal(one.coef_, model.coef_)
 
 
-@pytest.mark.expensive
 @pytest.mark.parametrize("name", [name for name in SYSTEMS if name not in ("WienerFilter", "AdaptiveFilter")])
 def test_predictions_are_those_of_one_fit_or_the_other(name: str) -> None:
     data, X = rows(name, 2), rows(name, 1, seed=1)[0][0]

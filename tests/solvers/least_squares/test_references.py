@@ -23,6 +23,7 @@ SWAPS = {
 }
 
 
+@pytest.mark.every
 @pytest.mark.skipif(native is None, reason="without kernels the references run anyway")
 @pytest.mark.parametrize(
     "make", [LinearRegression, lambda: LinearRegression(fit_intercept=False), lambda: Ridge(penalty=0.5)]

@@ -92,7 +92,6 @@ def test_lsmr_solves_tall_least_squares_in_any_units(monkeypatch: pytest.MonkeyP
     np.testing.assert_allclose(model.coef_ * units, plain[1:], rtol=1e-10)
 
 
-@pytest.mark.expensive
 @pytest.mark.parametrize("penalty", [0.0, 1.0])
 @pytest.mark.parametrize("way", ["dual", "dual, sparse", "LSMR"])
 def test_the_claim_is_honest(way: str, penalty: float, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,6 @@ def test_where_curvature_is_rounding_it_is_that_of_the_penalty() -> None:
     assert factor_hessian(rows, np.zeros(3)).length(g) < np.inf
 
 
-@pytest.mark.expensive
 @pytest.mark.parametrize("seed", [3, 5])
 @pytest.mark.parametrize(("penalty", "unit"), [(1e-8, 1.0), (1.0, 1e4), (1e-11, 1.0)])
 def test_the_gap_of_groups_of_classes_is_no_less_than_the_true_one(seed: int, penalty: float, unit: float) -> None:

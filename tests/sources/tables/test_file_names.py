@@ -141,7 +141,6 @@ def test_what_may_not_be_read(suffix: str, tmp_path: Path) -> None:
     closed.chmod(0o700)
 
 
-@pytest.mark.expensive
 @pytest.mark.parametrize("suffix", WRITERS)
 @pytest.mark.parametrize("form", ["file", "query"])
 def test_a_file_that_goes_away_or_changes(suffix: str, form: str, tmp_path: Path) -> None:

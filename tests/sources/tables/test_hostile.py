@@ -92,7 +92,6 @@ def without_target(table: Any) -> Any:
     return table[["id"]] if isinstance(table, pd.DataFrame) else table.select(["id"])
 
 
-@pytest.mark.expensive
 @pytest.mark.parametrize("name", LEARNED)
 def test_a_table_a_frame_and_a_model_file_agree(name: str, tmp_path: Path) -> None:
     make, different = LEARNED[name]
