@@ -35,7 +35,7 @@ MOST_NAMED = 6  # columns or rows that a sentence names; doubling it makes sente
 ROWS_A_PARAMETER = 10  # fewer rows per coefficient make it mostly noise; doubling it warns about twice as many tables
 # share of missing values from which filling in a column is guessing; doubling it warns about emptier columns only
 MANY_MISSING = 0.3
-# share of other classes below which predicting the largest one looks good; doubling it says so more often
+# share of other classes below which predicting the largest one looks good; doubling it reports this more often
 MOSTLY_ONE = 0.3
 IMBALANCE = 20  # rows of the largest class per row of the smallest; doubling it warns about fewer tables
 # classes up to which each is checked for a separating hyperplane; doubling it takes twice as long

@@ -16,7 +16,7 @@ from adaline.wording import amount, visible
 
 # relative difference of errors that counts as none, even if it is significant; 10x larger recommends simpler systems
 SAME_ERROR = 1e-3
-# R^2, or share of the baseline's errors avoided, below which a system is hardly useful; doubling it says so more often
+# R^2, or share of the baseline's errors avoided, below which a system is hardly useful; doubling it reports more
 HARDLY_USEFUL = 0.05
 # standard errors within which a certified fit is preferred to one that is not; doubling it prefers it more often
 SOLVED_PREFERENCE = 2.0

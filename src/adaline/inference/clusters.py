@@ -38,7 +38,7 @@ from adaline.wording import counted
 CLUSTERED = ("cluster", "CR1", "CR2", "CR3")
 MOST_GRAMS = 2**22  # numbers of all P_g up to which "cluster" is CR3; doubled: CR3 with more groups, up to twice slower
 MOST_GRAMS_BY_NAME = 2**26  # the same where CR2 or CR3 are named, 512 MiB a thread; doubled: twice the memory
-FEW_GROUPS = 20  # below which a summary says that groups are few; doubled: it says so more often
+FEW_GROUPS = 20  # below which a summary warns that there are few groups; doubling it warns more often
 ROOT_GROUPS = 4  # groups a coefficient up to which the scores are the root; doubled: larger roots, slower tests
 ALONE = 1e-9  # 1 - eigenvalue of P_g below which the group alone determines a direction; doubled: more directions are
 SAFE_TRACE = 0.5  # of P_g, up to which 1 - P_g is solved directly; above it its eigenvalues are taken

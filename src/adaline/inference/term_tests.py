@@ -324,7 +324,7 @@ def check_testable(model: AnyModel, what: str) -> None:
 
 
 def check_type(kind: TestType) -> None:
-    """Refuse what is no type of tests."""
+    """Raise an error unless the type of test is 1, 2 or 3."""
     if isinstance(kind, bool) or kind not in TITLES:
         raise InvalidParameter(f"type must be 1, 2 or 3, got {kind!r}")
 

@@ -13,7 +13,7 @@ from adaline.plots.inputs import labels, numbers
 from adaline.plots.style import GREY, LINES, MOST_POINTS, Axes, axes, colour, finished, short, styled
 from adaline.selection.probabilities import ThresholdCounts, count_at_thresholds
 
-MOST_CURVES = 6  # classes with a curve each; more cannot be told apart by colour
+MOST_CURVES = 6  # most classes that get a curve each; beyond it colours are hard to distinguish
 FIRST_POINTS = 100  # points of a curve that are all shown, as the precision of a few rows jumps; of later ones some
 
 
