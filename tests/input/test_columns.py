@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from adaline import KMeans, LinearRegression, LogisticRegression, basis
-from adaline.input.columns import InputColumns, System, SystemState, columns_on
+from adaline.input.columns import InputColumns
 from adaline.input.open import open_labelled, open_rows, open_unlabelled, read_rows
+from adaline.input.system import System, SystemState, columns_on
 from adaline.state import attributes_of
 
 X = np.arange(12.0).reshape(6, 2)

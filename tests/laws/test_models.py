@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from adaline import LinearRegression, Ridge
 from adaline.errors import AdalineError, InvalidData, NotFittedError
 from adaline.fitted import check_is_fitted as checked
-from adaline.input.columns import ColumnAttribute
+from adaline.input.system import ColumnAttribute
 from adaline.state import attributes_of
 from adaline.storage import load, save
 from tests.cases import Case, Given, cases, fitted, reading

@@ -23,7 +23,7 @@ from adaline.comparison.open_data import DataRequest, OpenedData, open_data, ope
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fitted import AnyModel
 from adaline.input.coded import coded, coding_of
-from adaline.input.columns import set_coding
+from adaline.input.system import set_coding
 from adaline.lazy import nw
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.coding import target_columns

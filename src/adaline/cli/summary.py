@@ -14,7 +14,7 @@ from adaline.cli.output import console, print_facts, print_json, say, show
 from adaline.fitted import AnyModel, rows_of
 from adaline.inference.summary import CoefficientTable, cell, certificate_shown
 from adaline.input.basis import basis_of, columns_of
-from adaline.input.columns import names_on
+from adaline.input.system import names_on
 from adaline.results import Status, some
 from adaline.storage.pipelines import last_step
 from adaline.wording import counted, number, plain

@@ -15,9 +15,9 @@ from adaline.fits.elastic_net.choose import refuse_rough
 from adaline.fits.elastic_net.net import NetOptions
 from adaline.fits.elastic_net.smooth import raw_weights, smooth_net
 from adaline.fits.elastic_net.squared import squared_nets
-from adaline.input.columns import System
 from adaline.input.labels import too_few_classes
 from adaline.input.open import open_labelled, open_rows
+from adaline.input.system import System
 from adaline.losses import Logistic, Loss, Softmax, Squared, loss_of
 from adaline.parameters import COUNT, LEVEL, ZERO_OR_MORE
 from adaline.results import Certificate, Status

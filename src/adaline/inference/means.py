@@ -39,7 +39,7 @@ from adaline.inference.simultaneous import Adjustment, adjusted_chances, joint_r
 from adaline.inference.summary import LOWER, UPPER, FrameBackend, IntervalTable, frame_of_columns
 from adaline.inference.terms import dependence_of, terms_of
 from adaline.input.basis import given_columns
-from adaline.input.columns import coding_on, columns_on
+from adaline.input.system import coding_on, columns_on
 from adaline.lazy import nw
 from adaline.parameters import LEVEL, NONE, AnyOf, Number, one_of
 from adaline.sources.array import read_weights

@@ -34,7 +34,7 @@ from adaline.errors import InvalidParameter
 from adaline.fitted import AnyModel
 from adaline.inference.hypotheses import Hypotheses, hint
 from adaline.input.basis import basis_of, columns_of, given_columns
-from adaline.input.columns import coding_on
+from adaline.input.system import coding_on
 from adaline.solvers.least_squares.dependence import Dependence
 
 

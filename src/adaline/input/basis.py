@@ -15,7 +15,7 @@ from adaline.basis.base import Basis
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import clone
 from adaline.fitted import AnySystem
-from adaline.input.columns import columns_if_any, columns_on
+from adaline.input.system import columns_if_any, columns_on
 from adaline.sources import Source
 from adaline.sources.expanded import phi
 from adaline.sources.sample import draw_rows

@@ -16,7 +16,7 @@ from adaline.coding.frames import plain_terms
 from adaline.coding.names import NumberedNames
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.fitted import AnySystem, check_is_fitted
-from adaline.input.columns import coding_on, columns_on, names_on
+from adaline.input.system import coding_on, columns_on, names_on
 from adaline.lazy import nw
 from adaline.sources import Source, is_table
 

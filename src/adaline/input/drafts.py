@@ -20,7 +20,7 @@ from adaline.arrays import all_finite, is_device
 from adaline.attributes import give_attributes, own_attributes
 from adaline.errors import InvalidData, InvalidType, TooLarge
 from adaline.input.coded import take_intercept
-from adaline.input.columns import System, columns_on, refuse_foreign_state
+from adaline.input.system import System, columns_on, refuse_foreign_state
 from adaline.locks import lock_of
 from adaline.results import Status, out_of_range
 from adaline.state import shown_fields
@@ -64,7 +64,7 @@ def transaction(method: Method) -> Method:
             self._state = draft._state
         return self if found is draft else found
 
-    return cast(Method, learning)
+    return cast("Method", learning)
 
 
 def snapshot(model: M) -> M:
@@ -79,7 +79,7 @@ def goes_on(model: M) -> M:
     out: Any = snapshot(model)
     if out._state is not None:
         take_intercept(out, columns_on(out).coding)
-    return cast(M, out)
+    return cast("M", out)
 
 
 def _judge(model: Any) -> None:

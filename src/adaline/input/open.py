@@ -43,17 +43,9 @@ from adaline.errors import InvalidData, InvalidParameter, InvalidType, MissingVa
 from adaline.fitted import AnySystem
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
 from adaline.input.coded import coded, is_coded, take_intercept
-from adaline.input.columns import (
-    InputColumns,
-    absorbs_nothing,
-    coding_on,
-    columns_if_any,
-    columns_on,
-    first_index,
-    kept_names,
-    names_on,
-)
+from adaline.input.columns import InputColumns, first_index, kept_names
 from adaline.input.labels import Labels, category_order, encode_labels, read_labels
+from adaline.input.system import absorbs_nothing, coding_on, columns_if_any, columns_on, names_on
 from adaline.lazy import nw
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, is_table
 from adaline.sources.array import read_weights

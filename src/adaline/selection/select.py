@@ -17,7 +17,7 @@ from adaline.arrays import Array, OffsetsLike, RowsLike, TargetsLike, WeightsLik
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.estimator import clone
 from adaline.fitted import AnySystem
-from adaline.input.columns import System
+from adaline.input.system import System
 from adaline.locks import cached_property
 from adaline.parameters import WholeNumber, one_of
 from adaline.selection.cross_validation import (

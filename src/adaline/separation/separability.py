@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from adaline.arrays import RowsLike, TargetsLike, WeightsLike
 from adaline.errors import InvalidData
-from adaline.input.columns import System
 from adaline.input.labels import too_few_classes
 from adaline.input.open import open_labelled
+from adaline.input.system import System
 from adaline.separation.budget import Budget, Undecided
 from adaline.separation.confirm import confirm
 from adaline.separation.contests import Contests, Plane

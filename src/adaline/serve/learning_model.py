@@ -17,8 +17,8 @@ from adaline.arrays import is_sparse
 from adaline.errors import AdalineError, BadRows, InvalidParameter, kept_warnings
 from adaline.fitted import AnyModel, rows_of
 from adaline.input.coded import as_coded
-from adaline.input.columns import columns_on
 from adaline.input.drafts import snapshot
+from adaline.input.system import columns_on
 from adaline.results import Status
 from adaline.serve.journal import ErrorTotals
 from adaline.serve.progressive_error import ProgressiveError, prediction_errors, progressive_error, totals_with

@@ -35,7 +35,7 @@ from adaline.estimator import is_regressor
 from adaline.fitted import AnyModel, check_is_fitted
 from adaline.input.basis import rows_through_basis
 from adaline.input.coded import as_coded
-from adaline.input.columns import columns_on
+from adaline.input.system import columns_on
 from adaline.lazy import nw
 from adaline.locks import cached_property
 from adaline.serve.direct import EXACT, DirectRows, PlainColumn

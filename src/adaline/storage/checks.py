@@ -30,7 +30,7 @@ from adaline.construction import check_values, checks_of
 from adaline.errors import AdalineError
 from adaline.fitted import AnyModel
 from adaline.forms import SHARE_ROUNDING, ClassesOf, FieldValue, Sizes
-from adaline.input.columns import System, columns_on
+from adaline.input.system import System, columns_on
 from adaline.scans import AdaptiveRule, CoordinateRule, Scan
 from adaline.scans.tally import MISTAKES, SIZE, STATUS, STEPS, UPDATES, WEIGHT, State
 from adaline.solvers.least_squares.dependence import Dependence

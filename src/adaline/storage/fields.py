@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from adaline.basis import BASES, Basis
 from adaline.coding import Column, HashedColumn, WordColumn
 from adaline.forms import NOT_KEPT, FieldValue, Size, Strings
-from adaline.input.columns import System
+from adaline.input.system import System
 from adaline.scans import SCANS, Scan
 from adaline.solvers.least_squares.factor import CholeskyFactor, Factor, KeptFactor, SpectralFactor
 from adaline.state import FitSettings, FittedState

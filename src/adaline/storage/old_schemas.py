@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from adaline.input.columns import InputColumns, System
+from adaline.input.columns import InputColumns
+from adaline.input.system import System
 from adaline.storage.fields import fields_of, names_beside, state_class
 from adaline.storage.pipelines import of_scikit_learn
 from adaline.storage.tree import FileLayout, system_of

@@ -41,7 +41,7 @@ from adaline.construction import check_parameters
 from adaline.errors import InvalidType
 from adaline.fitted import AnyModel
 from adaline.forms import Axes, FieldValue, Range, Size
-from adaline.input.columns import System, columns_on
+from adaline.input.system import System, columns_on
 from adaline.state import HELD, change_state
 from adaline.storage.checks import Misfit, check_fitted, check_model, require
 from adaline.storage.fields import KNOWN, OUTPUT

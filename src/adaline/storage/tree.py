@@ -44,7 +44,7 @@ from adaline.attributes import give_attributes, own_attributes
 from adaline.basis import BASES, Custom
 from adaline.errors import InvalidType
 from adaline.fitted import AnyModel
-from adaline.input.columns import SystemState
+from adaline.input.system import SystemState
 from adaline.links import LINKS
 from adaline.locks import cached_property
 from adaline.losses import LOSSES, Binomial, Composed, Linked, NegativeBinomial, Tweedie

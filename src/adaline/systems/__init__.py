@@ -1,5 +1,6 @@
 """Systems: the named learners of the lectures. Tests, command line, docs and benchmarks read SYSTEMS.
 
+Each is in the file of its name: objective, parameters, what its fit learns. All are a `System` (`input/system.py`).
 The laws of a family select from it by base class: `LinearSystem` (regression from moments), `ClosedFormClassifier`
 (classification from class moments), `OnlineSystem` (scans and their batch rules). Systems without targets are in
 UNSUPERVISED: model files know them, `compare` and the command line's fit do not. `CustomMachine`, whose machine is code

@@ -21,8 +21,8 @@ from adaline.errors import ConvergenceWarning, InvalidParameter, warn
 from adaline.estimator import MultiOutputMixin, RegressorMixin, available_if
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, generator, transaction
-from adaline.input.columns import System, SystemState
 from adaline.input.open import read_finite, refuse_overflow
+from adaline.input.system import System, SystemState
 from adaline.links import LINK, Link, LinkName
 from adaline.losses import Loss
 from adaline.losses.families import Family

@@ -22,9 +22,10 @@ from adaline.fitted import check_is_fitted
 from adaline.forms import ClassesOf, Count, Curves, Finite, Floats, Intercepts, Slopes, Strings
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.coded import effects_on, scored
-from adaline.input.columns import InputColumns, SystemState
+from adaline.input.columns import InputColumns
 from adaline.input.labels import Labels, too_few_classes
 from adaline.input.open import open_labelled, open_rows, read_finite, refuse_overflow
+from adaline.input.system import SystemState
 from adaline.losses import Absolute, Logistic, Loss, Quantile, Softmax, Squared, loss_of
 from adaline.losses.families import Family
 from adaline.losses.registry import LOSS, LossName

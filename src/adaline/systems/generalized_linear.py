@@ -55,8 +55,8 @@ from adaline.input.basis import columns_of
 from adaline.input.coded import (
     refuse_absorbed,
 )
-from adaline.input.columns import SystemState
 from adaline.input.open import open_rows, read_finite, refuse_overflow
+from adaline.input.system import SystemState
 from adaline.links import LINK, Link, LinkName, name_of
 from adaline.losses import FAMILIES, Loss, NegativeBinomial, Offset
 from adaline.losses.families import Family

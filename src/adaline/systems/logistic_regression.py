@@ -56,10 +56,11 @@ from adaline.inference.view import InferenceView, RowsAgain
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import columns_of
 from adaline.input.class_weights import ClassifiedRows, class_weights, open_classes
-from adaline.input.columns import InputColumns, SystemState
+from adaline.input.columns import InputColumns
 from adaline.input.first_pass import class_weights_of
 from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, read_finite
+from adaline.input.system import SystemState
 from adaline.losses import Logistic, Loss, Softmax
 from adaline.parameters import (
     AUTO,

@@ -29,10 +29,11 @@ from adaline.fits.online import OnlineResult, refuse_changes, run_epochs, scan_c
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import basis_of, basis_of_row, columns_of, given_columns
-from adaline.input.columns import InputColumns, columns_on
+from adaline.input.columns import InputColumns
 from adaline.input.drafts import snapshot
 from adaline.input.labels import Labels
 from adaline.input.open import LabelledRows, read_finite, refuse_overflow
+from adaline.input.system import columns_on
 from adaline.locks import lock_of
 from adaline.losses import Logistic
 from adaline.parameters import FIRST_WEIGHTS, FLAG, NONE, ZERO_OR_MORE, AnyOf, ClassWeight, one_of
@@ -210,7 +211,7 @@ class OnlineLogistic(OnlineClassifier):
     @property
     def _coordinates(self) -> CoordinateRule:
         """The scan."""
-        return cast(CoordinateRule, self._scan)
+        return cast("CoordinateRule", self._scan)
 
     # -- the scan --------------------------------------------------------------------------------------------------
 

@@ -46,9 +46,9 @@ from adaline.inference.view import InferenceView, RowsAgain
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import columns_of
 from adaline.input.class_weights import ClassifiedRows, in_order, open_classes
-from adaline.input.columns import SystemState
 from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, read_finite
+from adaline.input.system import SystemState
 from adaline.losses.ordinal import CUMULATIVE_LINKS, CumulativeLink, CumulativeLinkName, Ordinal, OrdinalOutputs
 from adaline.parameters import (
     COEFFICIENT_INTERVAL,

@@ -43,9 +43,10 @@ from adaline.inference.robust import (
 from adaline.inference.view import InferenceView, RowsAgain
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import columns_of
-from adaline.input.columns import InputColumns, SystemState
+from adaline.input.columns import InputColumns
 from adaline.input.first_pass import read_first_pass
 from adaline.input.open import open_rows, read_finite, read_targets, refuse_overflow
+from adaline.input.system import SystemState
 from adaline.losses import Huber, Tukey
 from adaline.parameters import (
     COUNT,

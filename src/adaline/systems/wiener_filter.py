@@ -16,9 +16,10 @@ from adaline.fitted import check_is_fitted
 from adaline.forms import Count, Finite, Intercepts, RowsOf, Slopes, Strings
 from adaline.input import Meter, transaction
 from adaline.input.basis import check_basis
-from adaline.input.columns import InputColumns, check_same_columns, columns_on
+from adaline.input.columns import InputColumns
 from adaline.input.drafts import snapshot
 from adaline.input.open import open_rows, refuse_overflow
+from adaline.input.system import check_same_columns, columns_on
 from adaline.parameters import ZERO_OR_MORE, one_of
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate

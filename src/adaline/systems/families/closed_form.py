@@ -26,10 +26,11 @@ from adaline.forms import (
 )
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import check_basis
-from adaline.input.columns import InputColumns, SystemState, check_same_columns, columns_on
+from adaline.input.columns import InputColumns
 from adaline.input.drafts import snapshot
 from adaline.input.labels import Labels, all_classes, too_few_classes
 from adaline.input.open import LabelledRows, open_labelled, read_finite
+from adaline.input.system import SystemState, check_same_columns, columns_on
 from adaline.results import Certificate, Status, after_one_go, some, with_note, without_constants
 from adaline.solvers.least_squares.choose import GRAM_BYTES
 from adaline.solvers.least_squares.factor import Factor, varying

@@ -28,8 +28,9 @@ from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.estimator import MultiOutputMixin, RegressorMixin
 from adaline.fitted import check_is_fitted
 from adaline.input.coded import CodedRows, coded, scored
-from adaline.input.columns import InputColumns, System, SystemState, columns_on
+from adaline.input.columns import InputColumns
 from adaline.input.open import read_given, read_targets, refuse_nonfinite_rows, refuse_overflow
+from adaline.input.system import System, SystemState, columns_on
 from adaline.parameters import COUNT, FLAG, NONE, AnyOf, ListOf, WholeNumber
 from adaline.sources import Source
 from adaline.sources.array import read_weights
@@ -100,7 +101,7 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, System):
         if is_device(x):
             found = filtered_on_device(x, w, *self._line) + to_device_of(x, constant)
             if bool(namespace(found).all(namespace(found).isfinite(found))):
-                return cast(Array, found[:, 0] if self._flat else found)
+                return cast("Array", found[:, 0] if self._flat else found)
             x = host(x)
         source = SignalSource(x, np.zeros((len(x), 1)), *self._line, names=tuple(columns.coefficient_names()))
         with np.errstate(all="ignore"):

@@ -32,9 +32,10 @@ from adaline.inference.sample import Counted, Sample, WeightKind, count
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import check_basis, columns_of, rows_through_basis
 from adaline.input.coded import effects_on, refuse_absorbed
-from adaline.input.columns import InputColumns, SystemState, check_same_columns
+from adaline.input.columns import InputColumns
 from adaline.input.drafts import goes_on, snapshot
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
+from adaline.input.system import SystemState, check_same_columns
 from adaline.parameters import (
     FLAG,
     LEVEL,

@@ -28,10 +28,11 @@ from adaline.fitted import check_is_fitted
 from adaline.forms import ClassesOf, Count, Finite, FiniteNumber
 from adaline.input import Meter, generator, transaction
 from adaline.input.basis import basis_of_row
-from adaline.input.columns import InputColumns, System, SystemState
+from adaline.input.columns import InputColumns
 from adaline.input.drafts import snapshot
 from adaline.input.labels import Labels
 from adaline.input.open import read_finite, refuse_overflow
+from adaline.input.system import System, SystemState
 from adaline.lazy import nw
 from adaline.locks import lock_of
 from adaline.parameters import AUTO, COUNT, FIRST_WEIGHTS, FLAG, NONE, POSITIVE, SEED, ZERO_OR_MORE, AnyOf, OneOf

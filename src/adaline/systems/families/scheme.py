@@ -28,9 +28,10 @@ from adaline.forms import ClassesOf, Count
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import basis_of, check_basis
 from adaline.input.coded import CodedRows
-from adaline.input.columns import SHOWN_NAMES, System, SystemState
+from adaline.input.columns import SHOWN_NAMES
 from adaline.input.labels import Codes, Labels, too_few_classes
 from adaline.input.open import open_labelled, read_finite, read_rows, refuse_nonfinite_rows
+from adaline.input.system import System, SystemState
 from adaline.parameters import NONE, AnyOf, Having
 from adaline.results import Certificate, some, worst
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike
 from adaline.estimator import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from adaline.input.coded import scored
-from adaline.input.columns import System
 from adaline.input.labels import Labels
+from adaline.input.system import System
 from adaline.systems.families.decisions import label_of_largest
 
 if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit does not

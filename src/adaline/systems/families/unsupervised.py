@@ -14,8 +14,8 @@ from adaline.block import Block
 from adaline.errors import InvalidParameter
 from adaline.forms import Count
 from adaline.input import Meter
-from adaline.input.columns import System, SystemState
 from adaline.input.open import OpenedRows, open_unlabelled
+from adaline.input.system import System, SystemState
 from adaline.parameters import COUNT, SEED, ZERO_OR_MORE
 from adaline.results import Certificate, Status
 from adaline.solvers.least_squares.fit import certificate

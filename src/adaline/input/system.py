@@ -1,0 +1,166 @@
+"""What every learner is: its parameters, what a fit has learned, and the columns of the input that a fit was given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adaline.basis.base import Basis
+from adaline.coding import Coding, Column
+from adaline.errors import InvalidData, InvalidParameter, InvalidType
+from adaline.estimator import BaseEstimator
+from adaline.fitted import AnySystem
+from adaline.input.columns import InputColumns
+from adaline.results import some
+from adaline.sources import Source
+from adaline.state import MISSING, NO_SETTINGS, FitSettings, FittedState, FittedWith, ShownAttribute, change_state
+
+T = TypeVar("T")
+
+
+class ColumnAttribute(ShownAttribute[T]):
+    """An attribute that shows a part of the record of columns; absent where the record says None."""
+
+    def __init__(self, part: Callable[[InputColumns], T | None]) -> None:
+        self.part = part
+
+    def read(self, model: Any) -> Any:
+        """Return the part of the record, MISSING where there is none."""
+        columns = columns_if_any(model)
+        value = None if columns is None else self.part(columns)
+        return MISSING if value is None else value
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SystemState(FittedState):
+    """What a fit has learned of rows, the columns that these had, and the settings that the state is read with.
+
+    `chosen_from` is the number of candidates among which `select` chose the model by the same rows.
+    """
+
+    columns: InputColumns
+    fitted_with: FitSettings = NO_SETTINGS
+    chosen_from: int = 1
+
+    def made_names(self) -> NDArray[np.object_] | None:
+        """Return the names of columns that are not in their record, as they grow with the rows; None without such."""
+        return None
+
+
+class System(BaseEstimator):
+    """A learner: its parameters, and what a fit has learned, among it the columns of the input."""
+
+    learns: ClassVar[type[SystemState] | None] = None
+    takes_offset: ClassVar[bool] = False
+    """Whether outputs may have a part that is known, a number for each row."""
+    _state: SystemState | None = None
+    _fitted_with: FittedWith[Any] = FittedWith(FitSettings)
+    n_features_in_ = ColumnAttribute[int](lambda columns: columns.count)
+    feature_names_in_ = ColumnAttribute[NDArray[np.object_]](lambda columns: columns.shown_names())
+    coding_ = ColumnAttribute[Coding](lambda columns: columns.coding)
+    basis_ = ColumnAttribute[Basis](lambda columns: columns.basis)
+    _hashed = ColumnAttribute[bool](lambda columns: columns.hashed or None)
+    _first_index = ColumnAttribute[int](lambda columns: columns.first)
+
+    def _settings_of_fit(self) -> Any:
+        """Return the settings that a fit now is to be read with."""
+        return type(self)._fitted_with.kind.of(self)
+
+    def _absorb(self, table: Any) -> Source:
+        """Return the rows of a table without the effects that it absorbs; most systems absorb none."""
+        raise absorbs_nothing(self)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether the model is fitted: what scikit-learn's `check_is_fitted` asks."""
+        return columns_if_any(self) is not None
+
+
+def absorbs_nothing(system: AnySystem) -> InvalidParameter:
+    """Return the error for a table whose effects a system cannot absorb."""
+    return InvalidParameter(
+        f"{type(system).__name__} does not absorb effects: use LinearRegression, Ridge or ElasticNet, or "
+        "GeneralizedLinear with loss='poisson', or open the table without absorb="
+    )
+
+
+def columns_if_any(system: AnySystem) -> InputColumns | None:
+    """Return the columns that a fit found; None before."""
+    state = system._state if isinstance(system, System) else None
+    try:
+        return None if state is None else state.columns
+    except AttributeError:
+        refuse_foreign_state(system)
+        raise
+
+
+def refuse_foreign_state(system: AnySystem) -> None:
+    """Refuse a system of a user's own class that keeps something of its own where a fit keeps its state."""
+    if not isinstance(system._state, SystemState | None):
+        raise InvalidType(
+            f"{type(system).__name__} has set the attribute _state, where adaline keeps what fit has learned: give "
+            "that of the class another name"
+        )
+
+
+def columns_on(system: AnySystem) -> InputColumns:
+    """Return the columns of a fitted system."""
+    columns = columns_if_any(system)
+    if columns is None:
+        raise AttributeError(f"{type(system).__name__!r} object has no attribute 'n_features_in_'")
+    if columns.names is None and (names := names_on(system)) is not None:
+        return columns._replace(names=tuple(map(str, names)))
+    return columns
+
+
+def names_on(system: AnySystem) -> Any:
+    """Return the names of a fitted system's columns, (D,), or None.
+
+    A system that learns from dicts makes them when they are asked for: they are not in its record of columns.
+    """
+    if not isinstance(system, System):
+        return getattr(system, "feature_names_in_", None)
+    columns = columns_if_any(system)
+    if columns is not None and columns.names is not None:
+        return columns.shown_names()
+    return None if system._state is None else system._state.made_names()
+
+
+def coding_on(system: AnySystem) -> Coding | None:
+    """Return how the columns of a fitted system are made from those of a table or frame; None where they are not."""
+    columns = columns_if_any(system)
+    return None if columns is None else columns.coding
+
+
+def set_coding(system: AnySystem, coding: Coding) -> None:
+    """Let a fitted system code the columns of tables and frames in another way."""
+    change_state(system, columns=columns_on(system)._replace(coding=coding))
+
+
+def _categories(coding: Coding | None) -> list[Column]:
+    return [] if coding is None else [column for column in coding.columns if column.is_category]
+
+
+def check_same_columns(one: Any, other: Any) -> None:
+    """Refuse to merge models whose columns, or bases, are not the same."""
+    mine, theirs = columns_on(one), columns_on(other)
+    for a, b in zip(_categories(mine.coding), _categories(theirs.coding), strict=False):
+        if a.name == b.name and a.levels != b.levels:
+            in_words = [some([*map(str, column.levels)]) for column in (a, b)]
+            raise InvalidData(
+                f"cannot merge models of different levels: column {a.name!r} has {in_words[0]} in one of them and "
+                f"{in_words[1]} in the other. Name all levels, in the same order, by categories= of open_table"
+            )
+    if mine.names and theirs.names and mine.names != theirs.names:
+        raise InvalidData(f"cannot merge models of different columns: {list(mine.names)} and {list(theirs.names)}")
+    if None not in (mine.first, theirs.first) and mine.first != theirs.first:
+        raise InvalidData(f"cannot merge models of different columns: from x{mine.first} and from x{theirs.first} on")
+    phi, psi = mine.basis, theirs.basis
+    if (phi is None) != (psi is None) or (phi is not None and not phi.same(psi)):
+        raise InvalidData(
+            f"cannot merge models of different bases: {phi} and {psi}, or the same learned from different rows. "
+            "Bases that learn nothing from rows, such as Polynomial without orthogonal=True, can be merged"
+        )
