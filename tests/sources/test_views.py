@@ -12,7 +12,7 @@ from scipy import sparse
 
 from adaline.sources import ArraySource, SparseSource, open_table
 from adaline.sources.sample import draw_rows
-from adaline.sources.views import Fold, fold_of, in_memory
+from adaline.sources.views import Fold, fold_of, in_memory, recoded
 from adaline.sums import Moments
 
 X = np.random.default_rng(0).normal(size=(3000, 3))
@@ -62,6 +62,24 @@ def test_a_fold_is_the_rows_with_their_weight(source: Any) -> None:
         found = fold.sum(Moments, centred=False)
         assert found.weight == expected.weight == fold.total_weight()
         np.testing.assert_allclose(raw(found), raw(expected), rtol=1e-10, atol=1e-9)
+
+
+def test_rows_with_other_targets_keep_the_weights_that_a_view_added(tmp_path: Path) -> None:
+    label, given = (X[:, 0] > 1).astype(int), X[:, 1:2] + 2.0
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(t=label, w=W)
+    frame.to_parquet(tmp_path / "t.parquet", row_group_size=700)
+    for weight in (None, "w"):
+        table = open_table(tmp_path / "t.parquet", target="t", weight=weight, features=["a", "b", "c"])
+        view = recoded(table.encoded(np.array([0, 1])), np.array([[-1.0], [1.0]]), np.array([0.5, 3.0]))
+        for rows in (view, view.with_targets(given), in_memory(view).with_targets(given)):
+            expected = np.array([0.5, 3.0])[label] * (W if weight else 1.0)
+            np.testing.assert_array_equal(rows.read_weights(), expected)
+            np.testing.assert_array_equal(rows.map(lambda block: np.asarray(block.weight)), expected)
+            assert rows.total_weight() == expected.sum()
+        found = view.with_targets(given)
+        np.testing.assert_array_equal(found.map(lambda block: np.asarray(block.t)), given)
+        np.testing.assert_array_equal(found.read_targets(), given)
+        assert found.targets.described() == view.targets
 
 
 def test_a_sample_has_no_row_twice_and_all_rows_where_there_are_no_more() -> None:

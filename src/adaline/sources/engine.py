@@ -19,8 +19,10 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from adaline.errors import InvalidParameter
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources.threads import Forest, at_most
+
+SENT = 2**27  # numbers of a row or more each that are sent to this process, or by it, at most
 
 MakePart = Callable[[], list[Any]]
 """Makes the Arrow tables of a part, wherever it is called: picklable, and the same bytes make the same tables."""
@@ -172,3 +174,12 @@ def runs_of_parts(parts: int, workers: int) -> list[range]:
     """Return contiguous runs of parts, one for each worker, as equal as can be."""
     ends = [parts * i // max(workers, 1) for i in range(workers + 1)]
     return [range(first, last) for first, last in pairwise(ends) if first < last]
+
+
+def refuse_many(numbers: float, rows: int) -> None:
+    """Refuse more numbers of so many rows than one process is sent, or sends."""
+    if numbers > SENT:
+        raise InvalidData(
+            f"this needs an array with a number or more for each of {rows:,} rows in one process; on a cluster that "
+            f"is at most {SENT:,} numbers: take fewer rows, or a system that needs sums alone"
+        )

@@ -21,9 +21,10 @@ from adaline.block import MAX_BLOCK_ROWS, Block, Shape
 from adaline.row_hashes import row_hashes
 from adaline.sources.array import source_of
 from adaline.sources.base import InMemory, Source
+from adaline.sources.engine import refuse_many
 from adaline.sources.matrix import RowMatrix
 from adaline.sources.runners import Reader, Runner
-from adaline.sources.targets import TargetChange
+from adaline.sources.targets import RowTargets, TargetChange
 
 
 class SourceView(Source):
@@ -60,8 +61,8 @@ class SourceView(Source):
         return self.base.density
 
     def with_targets(self, t: Array) -> Source:
-        """Return the rows of the base with other targets; weights that the view added are not kept."""
-        return self.base.with_targets(t)
+        """Return the same rows with other targets, and the weights of the view."""
+        return GivenTargets(self, t)
 
     def changed(self, change: TargetChange) -> Source:
         """Return the same rows with a change of their targets and weights."""
@@ -151,9 +152,39 @@ class ChangedTargets(SourceView):
         weight = self.base.read_weights()
         return np.asarray(self.change.of(self.base.read_targets(), weight)[1]) if self.change.reweighs else weight
 
+    def with_targets(self, t: Array) -> Source:
+        """Return the same rows with other targets; those of the base are not read, unless the weights need them."""
+        return super().with_targets(t) if self.change.reweighs else self.base.with_targets(t)
+
     def _transformed(self, block: Block) -> Block:
         t, weight = self.change.of(block.t, block.weight)
         return replace(block, t=t, weight=weight)
+
+
+class GivenTargets(SourceView):
+    """The rows of a source with targets t (N, K) in memory, and the weights of the source."""
+
+    def __init__(self, base: Source, t: Array) -> None:
+        super().__init__(base)
+        if self.runner.apart:
+            refuse_many(t.size, base.count_rows())
+        self.t, self.shape = t, Shape(base.shape.features, t.shape[1])
+        self.targets = replace(RowTargets.held(t).described(), weighted=base.targets.weighted)
+
+    def read_targets(self) -> Array:
+        """Return all targets, (N, K)."""
+        return self.t
+
+    def read_weights(self) -> Array | None:
+        """Return all weights, (N,), or None."""
+        return self.base.read_weights()
+
+    def with_targets(self, t: Array) -> Source:
+        """Return the same rows with other targets."""
+        return GivenTargets(self.base, t)
+
+    def _transformed(self, block: Block) -> Block:
+        return replace(block, t=self.t[block.first_row :][: block.rows])
 
 
 class Fold(SameTargets):

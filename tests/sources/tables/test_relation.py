@@ -22,6 +22,7 @@ from pyarrow import parquet
 
 from adaline import LeastSquaresClassifier, LinearRegression, open_table
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.sources import engine
 from adaline.sources.tables import batches, parts
 from adaline.sources.tables.batches import plain_types
 from adaline.sources.tables.coding import find_constants
@@ -241,7 +242,7 @@ def test_memory_that_nothing_tells_is_a_gibibyte(monkeypatch: pytest.MonkeyPatch
 
 def test_arrays_of_more_numbers_than_one_process_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     part: Any = SimpleNamespace(map=lambda function: function(10), leaf=SimpleNamespace(n_rows=10))
-    monkeypatch.setattr(parts, "SENT", 200)
+    monkeypatch.setattr(engine, "SENT", 200)
     assert parts._map(lambda n: np.ones((n, 2)), 100, part).shape == (10, 2)
     with pytest.raises(InvalidData, match="101 rows in one process"):
         parts._map(lambda n: np.ones((n, 2)), 101, part)

@@ -16,8 +16,8 @@ from adaline.block import Block, Columns
 from adaline.coding import Column
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
+from adaline.sources.engine import SENT
 from adaline.sources.runners import Reader
-from adaline.sources.tables.parts import SENT
 from adaline.sources.tables.source import TableSource
 from adaline.sources.tables.spec import check_column
 from adaline.sources.tables.sql import quoted

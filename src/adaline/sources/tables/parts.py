@@ -19,10 +19,10 @@ from typing import Any, NamedTuple, NoReturn
 from adaline.arrays import Array, ThetaLike
 from adaline.block import Block
 from adaline.coding import Coding
-from adaline.errors import InvalidData, InvalidParameter, MissingValues
+from adaline.errors import InvalidParameter, MissingValues
 from adaline.lazy import nw
 from adaline.sources.base import Source
-from adaline.sources.engine import Engine, Held, PartNumbers, Stretch, numbered_tables, pack, stretches
+from adaline.sources.engine import Engine, Held, PartNumbers, Stretch, numbered_tables, pack, refuse_many, stretches
 from adaline.sources.progress import watched
 from adaline.sources.runners import Config, R, Reader, RowsToRun, Runner, S, T, Threads, first_rows
 from adaline.sources.tables.batches import PIECE, Cutting, RowGroup, check_stamp, joined_batches, read_row_group
@@ -34,7 +34,6 @@ from adaline.sources.targets import TargetChange
 from adaline.sums import Sum
 
 PARTS = 32  # parts a worker at most, so that a scheduler has few things to do
-SENT = 2**27  # numbers of a row or more each that come to this process at most
 
 
 @dataclass(frozen=True)
@@ -264,15 +263,6 @@ def _map(function: Callable[[Block], Array], total: int, source: Source) -> Arra
     out = source.map(function)
     refuse_many(out.size * (total / max(source.leaf.n_rows, 1)), total)
     return out
-
-
-def refuse_many(numbers: float, rows: int) -> None:
-    """Refuse more numbers of so many rows than one process is sent, or sends."""
-    if numbers > SENT:
-        raise InvalidData(
-            f"this needs an array with a number or more for each of {rows:,} rows in one process; on a cluster that "
-            f"is at most {SENT:,} numbers: take fewer rows, or a system that needs sums alone"
-        )
 
 
 def count_gaps_of(columns: Sequence[str], tables: list[Any]) -> list[int]:

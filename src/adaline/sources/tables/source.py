@@ -24,7 +24,7 @@ from adaline.lazy import nw
 from adaline.locks import cached_property
 from adaline.sources.array import joined_rows
 from adaline.sources.base import Place, Source
-from adaline.sources.engine import Held
+from adaline.sources.engine import Held, refuse_many
 from adaline.sources.matrix import DenseMatrix, RowMatrix, SparseMatrix
 from adaline.sources.progress import ReadingProgress, watched
 from adaline.sources.runners import HERE, Reader, Runner, SentToDevice
@@ -44,7 +44,6 @@ from adaline.sources.tables.parts import (
     count_gaps_of,
     labels_of,
     over_tables,
-    refuse_many,
 )
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
