@@ -19,7 +19,7 @@ from adaline.coding.numerals import Notation
 from adaline.errors import InvalidData, ModelFileError
 from adaline.scans.tally import MISTAKES, SIZE, STATUS, STEPS, UPDATES, WEIGHT
 from adaline.storage import container, load, save
-from adaline.storage.checks import LARGEST_EXPONENT
+from adaline.storage.relations import LARGEST_EXPONENT
 from adaline.storage.tree import DEEPEST, encode
 from adaline.systems import LMS, GeneralizedLinear, LinearRegression
 from tests.storage.cases import assert_equal

@@ -22,9 +22,10 @@ from adaline.coding.numerals import Notation
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType
 from adaline.state import change_state
 from adaline.storage import load, read_header, save
-from adaline.storage.checks import Misfit, require
+from adaline.storage.checks import require
 from adaline.storage.container import SCHEMA
 from adaline.storage.fields import CLASSES
+from adaline.storage.relations import Misfit
 from adaline.storage.steps import LEARNED
 from adaline.storage.tree import _is_plain, decode, encode, laid_out, layout
 from adaline.sums import Moments

@@ -43,9 +43,10 @@ from adaline.fitted import AnyModel
 from adaline.forms import Axes, FieldValue, Range, Size
 from adaline.input.system import System, columns_on
 from adaline.state import HELD, change_state
-from adaline.storage.checks import Misfit, check_fitted, check_model, require
+from adaline.storage.checks import check_fitted, check_model, require
 from adaline.storage.fields import KNOWN, OUTPUT
 from adaline.storage.pipelines import real_steps
+from adaline.storage.relations import Misfit
 from adaline.systems import CUSTOM
 
 MOST_COLUMNS = 10**6  # made by a step; that all steps of a file take, and all parts of its ColumnTransformers
