@@ -1,3 +1,5 @@
+from adaline.inference.analysis_of_variance import anova as anova
+from adaline.inference.analysis_of_variance import drop1 as drop1
 from adaline.inference.nested_models import Anova as Anova
 from adaline.inference.nested_models import Deviances as Deviances
 from adaline.inference.nested_models import FamilyDeviances as FamilyDeviances
@@ -5,8 +7,6 @@ from adaline.inference.nested_models import LikelihoodRatio as LikelihoodRatio
 from adaline.inference.nested_models import likelihood_ratio as likelihood_ratio
 from adaline.inference.table import RegressionTable as RegressionTable
 from adaline.inference.table import regression_table as regression_table
-from adaline.inference.term_tests import TermInflation as TermInflation
+from adaline.inference.term_inflation import TermInflation as TermInflation
+from adaline.inference.term_inflation import term_inflation as term_inflation
 from adaline.inference.term_tests import TermTests as TermTests
-from adaline.inference.term_tests import anova as anova
-from adaline.inference.term_tests import drop1 as drop1
-from adaline.inference.term_tests import term_inflation as term_inflation

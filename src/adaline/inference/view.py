@@ -136,7 +136,8 @@ class InferenceView(Generic[TableT, TestT, JudgedT]):
 
         Without data the rows are those that were given again, with their weights.
         """
-        from adaline.inference.means import MeansAsked, means_with
+        from adaline.inference.means import means_with
+        from adaline.inference.means_grid import MeansAsked
 
         if data is None:
             data = self.rows.X
