@@ -21,6 +21,7 @@ from adaline.errors import AdalineError, InvalidParameter
 from adaline.sources import ArraySource, SparseSource, set_threads
 from adaline.sources.threads import (
     SMALL_SIDE,
+    TINY_SIDE,
     blas_threads_for,
     done_ahead,
     one_blas_thread,
@@ -311,7 +312,9 @@ def test_small_factorisations_run_on_one_thread_of_blas() -> None:
             small = blas_threads()
         with blas_threads_for(SMALL_SIDE + 1):
             large = blas_threads()
-    assert (small, large) == ({1}, {2})
+        with blas_threads_for(TINY_SIDE):  # where BLAS uses one thread without being told
+            tiny = blas_threads()
+    assert (small, large, tiny) == ({1}, {2}, {2})
 
 
 def test_the_refinement_of_a_likelihood_follows_the_same_rule(monkeypatch: pytest.MonkeyPatch) -> None:

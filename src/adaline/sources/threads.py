@@ -31,12 +31,14 @@ class Mergeable(Protocol):
 S = TypeVar("S", bound=Mergeable)
 
 SMALL_SIDE = 1000  # of a matrix: up to it, threads of BLAS gain little, and lose much where cores are busy
+# of a matrix: up to it, BLAS uses one thread in any case (OpenBLAS 0.3 up to 25); doubled, some routines use several
+TINY_SIDE = 16
 
 _chosen: int | None = None
 _own = threading.local()
 _limit_lock = Lock()
 _limiting: list[int] = []  # the threads of the calls of `one_blas_thread` that have not ended
-_limit: Any = None  # what restores the numbers of threads of BLAS; None where they are not limited
+_unlimited: list[tuple[Any, int]] = []  # the libraries of BLAS and their threads, while they are limited
 
 
 def set_threads(n: int | None) -> None:
@@ -287,13 +289,13 @@ def tree_sum(tasks: Iterable[T], make: Callable[[T], S], most: int | None = None
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Limit BLAS to one thread while blocks run, in this thread or another."""
-    global _limit
     caller = threading.get_ident()
     with _limit_lock:
         if not _limiting:
-            if _limit is not None:  # of a thread that a fork left behind
-                _limit.restore_original_limits()
-            _limit = _blas().limit(limits=1)
+            _restore_blas()  # where a thread that a fork left behind did not
+            _unlimited[:] = [(library, library.get_num_threads()) for library in _blas()]
+            for library, _ in _unlimited:
+                library.set_num_threads(1)
         _limiting.append(caller)
     try:
         yield
@@ -301,30 +303,36 @@ def one_blas_thread() -> Iterator[None]:
         with _limit_lock:
             _limiting.remove(caller)
             if not _limiting:
-                _limit.restore_original_limits()
-                _limit = None
+                _restore_blas()
 
 
 @contextmanager
 def blas_threads_for(side: int) -> Iterator[None]:
-    """Limit BLAS to one thread for matrices of which one side is at most this long, unless that is long.
+    """Limit BLAS to one thread for matrices of which one side is at most this long, unless that is long, or tiny.
 
     Threads of BLAS that share a small matrix wait for each other more than they compute. Where other programs use the
     cores, a factorisation of 250 x 126 took 0.5 s on two threads and 2 ms on one, and least squares of 800 columns
     1.4 s of processor time instead of 0.2 s.
     """
-    if side > SMALL_SIDE:
+    if side > SMALL_SIDE or side <= TINY_SIDE:  # to limit it costs more than to solve ten columns
         yield
         return
     with one_blas_thread():
         yield
 
 
+def _restore_blas() -> None:
+    while _unlimited:
+        library, threads = _unlimited.pop()
+        library.set_num_threads(threads)
+
+
 @cache
-def _blas() -> Any:
+def _blas() -> list[Any]:
+    """Return the libraries of BLAS in this process: the setters of threadpoolctl itself ask for all that it knows."""
     from threadpoolctl import ThreadpoolController  # slow to import
 
-    return ThreadpoolController().select(user_api="blas")
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
 @cache
