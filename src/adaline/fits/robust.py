@@ -24,17 +24,10 @@ from adaline.results import Certificate, Solution, Status
 from adaline.solvers.least_squares.choose import GRAM_BYTES
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.least_squares.fit import ILL_CONDITIONED, certificate, digits
-from adaline.solvers.robust.m_estimation import (
-    EPS,
-    ROUNDING,
-    MEstimate,
-    least_squares,
-    m_estimate,
-    shortest_slopes,
-    trimmed,
-)
+from adaline.solvers.robust.m_estimation import EPS, ROUNDING, MEstimate, least_squares, m_estimate, shortest_slopes
 from adaline.solvers.robust.quantile import regression_quantile
 from adaline.solvers.robust.scales import HuberScale, KnownScale, Mad, Scale, median, middle_of
+from adaline.solvers.robust.trimmed import trimmed
 from adaline.solvers.smooth.newton import Curvature
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source

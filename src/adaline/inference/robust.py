@@ -44,7 +44,7 @@ from adaline.losses import Loss
 from adaline.parameters import STATISTIC_DISTRIBUTION, QuantileErrorKind
 from adaline.results import Solution
 from adaline.solvers.least_squares.dependence import Dependence
-from adaline.solvers.robust.m_estimation import row_lengths
+from adaline.solvers.robust.row_residuals import row_lengths
 from adaline.solvers.smooth.newton import Curvature, factor_hessian
 from adaline.solvers.smooth.problem import Problem
 from adaline.sums import ResidualTotals

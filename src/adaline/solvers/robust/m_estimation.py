@@ -2,43 +2,30 @@
 
     theta = argmin sum_n w_n rho(r_n; c s) + 1/2 sum_j ridge_j theta_j^2,   s = scale of the residuals at theta
 
-An iteration is one pass for gradient and second derivatives at the present scale, one for the new residuals. Of rows
-in memory these are kept, so that the line search and the scale read no rows; of streamed rows their totals are
-(`sums/plane.py`), and the scale takes one pass more while it still moves (`scales.py`). Huber's loss is solved by
-Newton steps. Tukey's, which is not convex, by reweighted least squares, which goes downhill from anywhere, until it is
-near, then by Newton. The scale follows by secants: near the solution it is a piecewise linear function of itself.
+An iteration is one pass for gradient and second derivatives at the present scale, one for the new residuals
+(`row_residuals.py`). Huber's loss is solved by Newton steps. Tukey's, which is not convex, by reweighted least squares,
+which goes downhill from anywhere, until it is near, then by Newton. The scale follows by secants: near the solution it
+is a piecewise linear function of itself. The start is that of `trimmed.py`.
 
 Where more than half of the rows lie on a plane the scale is zero, up to rounding: that plane is the answer.
-
-The start (`trimmed`) is least trimmed squares on a sample: the sum of the h smallest squared residuals, h just over
-half of the rows, which the other rows do not influence. Many planes through as many random rows as there are
-coefficients; the best by the median of their residuals are improved by steps that fit the h rows nearest to them, each
-of which lowers the sum: two steps for all of these, the rest for the best of them (Rousseeuw and Van Driessen 2006). Of
-many rows, the M-estimate of a larger sample comes next.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import linalg
 
-from adaline.arrays import AnyArray, Array, host, namespace, to_device_of
-from adaline.block import Block
+from adaline.arrays import AnyArray, Array, namespace
 from adaline.errors import InvalidData
 from adaline.losses import Huber, Loss, Squared, Tukey
 from adaline.solvers import lapack
-from adaline.solvers.robust.scales import RankedScale, Scale, scale_by_passes
+from adaline.solvers.robust.row_residuals import RowResiduals, residuals_at
+from adaline.solvers.robust.scales import Scale
 from adaline.solvers.smooth.newton import Curvature, factor_hessian
 from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.sources.targets import no_target
-from adaline.sums import JointSum, PlanePoint, Ranks, RegressionPlane, ResidualTotals
-from adaline.sums.objective import gather, rows_in_view, view_products
-from adaline.sums.ranks import INFINITY_KEY, key_of
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 64 * EPS  # residuals, relative to the targets, that are rounding; 10x larger gives more fits a scale of zero
@@ -51,168 +38,12 @@ STEEPEST_SECANT = -20.0
 FAR_CHANGE = 0.5  # change of residuals, in scales, beyond which reweighting replaces Newton; larger may leave a minimum
 SHORTEST_STEP = 1e-6  # share of a step at which its line search gives up; 10x larger gives up sooner near rounding
 
-# planes drawn for least trimmed squares; doubling it is right among more outliers, in twice the time
-PLANES_DRAWN = 500
-# drawn planes that are improved; doubling it takes twice as long, and sometimes finds a better minimum
-PLANES_KEPT = 25
-LAST_STEPS = 50  # steps that improve a plane to the end; doubling it makes slow starts more exact
-FIRST_STEPS = 2  # steps of each plane before the best are chosen; doubling it takes twice as long, for a surer choice
-PLANES_IMPROVED = 5  # planes that are improved to the end; doubling it takes twice as long
-SLIGHT_GAIN = 1e-3  # relative gain of a trimmed step below which it is the last; 10x larger makes starts less exact
-# ratio of the factor's diagonal entries from which normal equations keep enough digits; 10x smaller loses a digit or
-# two
-LEAST_DIAGONAL_RATIO = 1e-3
 # threshold of the near-median loss, relative to the loss's own; smaller is closer to the median, in more steps
 MEDIAN_THRESHOLD = 1e-2
 MOST_MEDIAN_STEPS = 50  # steps under that loss; doubling it matters only where they converge slowly
-# added to a matrix that may be singular, relative to its largest diagonal entry; larger makes steps shorter
-DIAGONAL_LIFT = 1e-11
 # eigenvalue, relative to the largest, of a direction that rows do not identify; 10x larger drops directions they do
 UNIDENTIFIED = 1e-10
 DAMPING = 1e-8  # share of the diagonal added for a reweighted step; 100x smaller leaves levels without weight to eigh
-# columns^3, summed over the planes drawn; doubling it draws twice as many planes of wide rows
-MOST_DRAWING_WORK = 2**24
-# rows x columns^2, summed over the planes improved; doubling it improves twice as many of large data
-MOST_IMPROVING_WORK = 2**28
-# rows of a sample at least, and for each column; doubling both makes the start take twice as long
-SAMPLE_ROWS, SAMPLE_ROWS_A_COLUMN = 2000, 20
-
-# width of the window for a scale, in its last changes; doubling it makes cells coarser, and misses rarer
-WINDOW_CHANGES = 4.0
-LEAST_WINDOW = 1e-9  # the same, relative to the scale, at least; 10x larger makes cells coarser
-
-
-class RowResiduals(ABC):
-    """The residuals of all rows at theta (1, 1 + D) in the view of a problem, as an M-estimate needs them."""
-
-    problem: Problem
-    theta: Array
-
-    @abstractmethod
-    def moved(self, step: Array, share: float, whole: Any = None) -> Any:
-        """Return those at theta + share x step; `whole` are those at theta + step, where they are known."""
-
-    @abstractmethod
-    def totals(self, loss: Loss) -> ResidualTotals:
-        """Return their totals under a loss."""
-
-    @abstractmethod
-    def value(self, loss: Loss) -> float:
-        """Return the sum of the losses."""
-
-    @abstractmethod
-    def change(self, before: Any, reach: float = np.inf) -> float:
-        """Return by how much the residuals of rows that count differ from those before a step at most.
-
-        Rows in memory whose residuals were and are beyond `reach` do not count: they pull at nothing.
-        """
-
-    @abstractmethod
-    def scale(self, kind: Scale) -> float:
-        """Return their scale."""
-
-    def objective(self, loss: Loss) -> float:
-        """Return F: the sum of the losses and the penalty."""
-        return self.value(loss) + 0.5 * float((self.problem.ridge * self.theta[:, 1:] ** 2).sum())
-
-
-@dataclass(frozen=True)
-class HeldResiduals(RowResiduals):
-    """Residuals r (N,) and weights (N,) in memory, on the host or on the device of the rows."""
-
-    problem: Problem
-    theta: Array
-    r: Any
-    weight: Any
-
-    def moved(self, step: Array, share: float, whole: HeldResiduals | None = None) -> HeldResiduals:
-        """Return those at theta + share x step, on the way to those at theta + step."""
-        theta = self.theta + share * step
-        r = residuals_beside(self.problem, theta) if whole is None else self.r + share * (whole.r - self.r)
-        return replace(self, theta=theta, r=r)
-
-    def totals(self, loss: Loss) -> ResidualTotals:
-        """Return their totals under a loss."""
-        counted = self.weight > 0
-        return ResidualTotals.of(self.r[counted], self.weight[counted], loss)
-
-    def value(self, loss: Loss) -> float:
-        """Return the sum of the losses."""
-        return float(self.weight @ loss.value(0.0 * self.r, self.r))
-
-    def change(self, before: HeldResiduals, reach: float = np.inf) -> float:
-        """Return the largest difference from the residuals before."""
-        xp = namespace(self.r)
-        counts = (self.weight > 0) & (xp.minimum(xp.abs(self.r), xp.abs(before.r)) <= reach)
-        return float(xp.max(xp.where(counts, xp.abs(self.r - before.r), 0.0 * self.weight)))
-
-    def scale(self, kind: Scale) -> float:
-        """Return their scale."""
-        return kind.of(self.r, self.weight)
-
-
-class StreamedResiduals(RowResiduals):
-    """Residuals of rows that are read again: a pass for totals, with what the scale needs where it is known nearly.
-
-    `size` is where the size that decides the scale was before, and `spread` how far from there it is looked for.
-    """
-
-    def __init__(self, problem: Problem, theta: Array, size: float = 0.0, spread: float = np.inf) -> None:
-        self.problem, self.theta, self.size, self.spread = problem, theta, size, spread
-        self._before: Array | None = None  # theta before the step that led here
-        self._known: tuple[Loss, ResidualTotals] | None = None
-        self._ranks: Ranks | None = None
-
-    def moved(self, step: Array, share: float, whole: Any = None) -> StreamedResiduals:
-        """Return those at theta + share x step."""
-        out = StreamedResiduals(self.problem, self.theta + share * step, self.size, self.spread)
-        out._before = self.theta
-        return out
-
-    def totals(self, loss: Loss) -> ResidualTotals:
-        """Return their totals under a loss: a pass, unless they are those of the last one."""
-        if self._known is None or self._known[0] != loss:
-            view, before = self.problem.view, self._before
-            plane = RegressionPlane(self.theta, view)
-            step = None if before is None else RegressionPlane(self.theta - before, view)
-            low, high = (min(max(self.size + way * self.spread, 0.0), np.finfo(float).max) for way in (-1, 1))
-            known = self.size > 0 and self._ranks is None
-            window = (key_of(low), key_of(high) + 1) if known else (INFINITY_KEY, INFINITY_KEY)
-            kinds: tuple[Any, ...] = ((ResidualTotals, {}), (Ranks, {"window": window}))
-            found, ranks = self.problem.source.sum(JointSum, (PlanePoint(plane, loss, step), plane), kinds=kinds).parts
-            assert isinstance(found, ResidualTotals)
-            assert isinstance(ranks, Ranks)
-            self._known = loss, found
-            self._ranks = ranks if window[0] < INFINITY_KEY else self._ranks
-        return self._known[1]
-
-    def value(self, loss: Loss) -> float:
-        """Return the sum of the losses."""
-        return self.totals(loss).value
-
-    def change(self, before: StreamedResiduals, reach: float = np.inf) -> float:
-        """Return the largest difference from the residuals before the step that led here."""
-        return 0.0 if before is self or self._known is None else float(self._known[1].largest[1])
-
-    def scale(self, kind: Scale) -> float:
-        """Return their scale, by passes."""
-        if not isinstance(kind, RankedScale):
-            return kind.of(np.empty(0), np.empty(0))
-        plane = RegressionPlane(self.theta, self.problem.view)
-        found = scale_by_passes(self.problem.source, plane, kind, self._ranks)
-        before, self.size = self.size, kind.reach * found
-        self.spread = (
-            max(WINDOW_CHANGES * abs(self.size - before), LEAST_WINDOW * self.size) if before else 0.5 * self.size
-        )
-        return found
-
-
-def residuals_at(problem: Problem, theta: Array, weight: AnyArray) -> RowResiduals:
-    """Return the residuals at theta; without weights (N,) those of rows that are not held."""
-    if weight is None:
-        return StreamedResiduals(problem, theta)
-    r = residuals_beside(problem, theta)
-    return HeldResiduals(problem, theta, r, to_device_of(r, weight))
 
 
 @dataclass(frozen=True)
@@ -329,76 +160,6 @@ def shortest_slopes(problem: Problem, theta: Array, null: Array) -> Array:
     raw = raw[length[:, 0] > 0] / length[length[:, 0] > 0]
     share = np.linalg.lstsq(raw[:, 1:].T, out[0, 1:])[0]
     return np.asarray(out - share @ raw)
-
-
-def trimmed(problem: Problem, weight: AnyArray, rng: np.random.Generator) -> Array:
-    """Return theta (1, 1 + D) in the view of least trimmed squares on a sample of the rows."""
-    weight = host(weight)
-    sample = _sample(problem, weight, max(SAMPLE_ROWS, SAMPLE_ROWS_A_COLUMN * (1 + problem.features)), rng)
-    rows, t = sample[:, :-1], sample[:, -1]
-    rows[:, 0] = problem.intercept
-    rows, to_view = _orthonormal(rows)
-    n, p = rows.shape
-    if p == 0:
-        return np.zeros((1, 1 + problem.features))
-    h = min(n, (n + p + 1) // 2)
-    count = min(PLANES_DRAWN, max(MOST_DRAWING_WORK // p**3, PLANES_KEPT))
-    draws = rng.random((count, n)).argpartition(min(p, n) - 1, axis=1)[:, : min(p, n)]
-    some, across = rows[draws], rows[draws].transpose(0, 2, 1)
-    gram = across @ some
-    gram += (
-        UNIDENTIFIED * np.trace(gram, axis1=1, axis2=2)[:, None, None] * np.eye(p)
-    )  # a draw may not determine a plane
-    planes = np.linalg.solve(gram, across @ t[draws][:, :, None])[:, :, 0]
-    size = np.median(np.abs(t - planes @ rows.T), axis=1)
-    kept = min(PLANES_KEPT, max(MOST_IMPROVING_WORK // (h * p**2), 2))
-    first = [_improve(rows, t, planes[i], h, FIRST_STEPS) for i in np.argsort(size, kind="stable")[:kept]]
-    first.sort(key=lambda pair: pair[0])
-    found = [
-        _improve(rows, t, plane, h, LAST_STEPS) for _, plane in first[: max(kept * PLANES_IMPROVED // PLANES_KEPT, 1)]
-    ]
-    return np.asarray(to_view @ min(found, key=lambda pair: pair[0])[1])[None]
-
-
-def residuals(problem: Problem, theta: Array) -> Array:
-    """Return t - w'x - w0 of every row, (N,), for theta (1, 1 + D) in the view, on the host."""
-    return problem.source.map(RegressionPlane(theta, problem.view).read)
-
-
-def residuals_beside(problem: Problem, theta: Array) -> Any:
-    """Return t - w'x - w0 of every row, (N,), where the rows lie."""
-    if problem.source.empty_on_device() is None:
-        return residuals(problem, theta)
-    parts = problem.source.each_block(RegressionPlane(theta, problem.view).residuals)
-    return parts[0] if len(parts) == 1 else namespace(parts[0]).concat(parts)
-
-
-def row_lengths(problem: Problem, root: Array) -> Array:
-    """Return |root'(1, v)| of every row, (N,), for root (1 + D, M) in the view; without an intercept 0 stands for 1."""
-    root = root.copy()
-    root[0] *= problem.intercept
-    return problem.source.map(lambda block: np.linalg.norm(view_products(block, problem.view, root), axis=1))
-
-
-def gather_rows(problem: Problem, chosen: NDArray[np.bool_]) -> Array:
-    """Return the chosen rows as (1, v, t) in the view, (m, 2 + D), in memory."""
-
-    def of(block: Block) -> Array:
-        some = block.taken(np.flatnonzero(chosen[block.first_row : block.first_row + block.rows]))
-        return np.concatenate([host(rows_in_view(some, problem.view)), host(some.t)], axis=1)
-
-    return problem.source.map(of)
-
-
-def weighted_total(problem: Problem, chosen: NDArray[np.bool_], weight: Array) -> Array:
-    """Return the sum of weight (1, v, t) over the chosen rows, (2 + D,)."""
-    share = weight * chosen
-
-    def of(block: Block) -> Array:
-        w = share[block.first_row : block.first_row + block.rows]
-        return np.concatenate([gather(block, w[:, None], problem.view)[0], w @ host(block.t)])[None]
-
-    return np.asarray(problem.source.map(of).sum(axis=0))
 
 
 @dataclass(frozen=True)
@@ -554,59 +315,3 @@ def _matrix(evaluation: Evaluation) -> Array:
             "the squares of the residuals overflow float64: rescale the targets, the weights or the columns"
         )
     return evaluation.hessian
-
-
-def _orthonormal(rows: Array) -> tuple[Array, Array]:
-    """Return Q (n, r) of orthonormal columns that span those of the rows (n, P), and C (P, r) with rows C = Q.
-
-    Fits to some of the rows are then ill-conditioned only along directions that those rows hardly determine.
-    """
-    q, r, order = linalg.qr(rows, mode="economic", pivoting=True, check_finite=False)
-    size = np.abs(r.diagonal())
-    rank = int((size > UNIDENTIFIED * size[0]).sum())
-    back = np.zeros((rows.shape[1], rank))
-    back[order[:rank]] = linalg.solve_triangular(r[:rank, :rank], np.eye(rank), check_finite=False)
-    return np.ascontiguousarray(q[:, :rank]), back
-
-
-def _improve(rows: Array, t: Array, theta: Array, h: int, steps: int) -> tuple[float, Array]:
-    """Return the sum of the h smallest squares and the plane, refitted to the h nearest rows until it hardly falls."""
-    best, r = np.inf, t - rows @ theta
-    for _ in range(steps):
-        near = np.argpartition(np.abs(r), h - 1)[:h]
-        new = _fitted(rows[near], t[near])
-        r = t - rows @ new
-        squares = np.partition(r**2, h - 1)[:h].sum()
-        slight = squares > (1 - SLIGHT_GAIN) * best
-        if squares < best:
-            best, theta = float(squares), new
-        if slight:
-            break
-    return best, theta
-
-
-def _fitted(rows: Array, t: Array) -> Array:
-    """Return the plane (P,) of least squares by normal equations, zero along directions these rows do not determine.
-
-    Up to rounding: a lift of the diagonal takes the place of eigenvalues, which take ten times as long.
-    """
-    gram, moment = rows.T @ rows, rows.T @ t
-    lower, failed = lapack.dpotrf(gram, lower=1)
-    size = lower.diagonal()
-    if not failed and size.min() > LEAST_DIAGONAL_RATIO * size.max():
-        return np.asarray(lapack.dpotrs(lower, moment, lower=1)[0])
-    lifted = gram + DIAGONAL_LIFT * gram.diagonal().max() * np.eye(len(gram))
-    return np.asarray(lapack.dpotrs(lapack.dpotrf(lifted, lower=1)[0], moment, lower=1)[0])
-
-
-def _sample(problem: Problem, weight: Array, most: int, rng: np.random.Generator) -> Array:
-    """Return sampled rows (1, v, t); drawn by their weights, with repetition, where these differ."""
-    positive = weight > 0
-    if (weight[positive] == weight[positive][0]).all():
-        if positive.sum() > most:
-            positive[rng.choice(np.flatnonzero(positive), positive.sum() - most, replace=False)] = False
-        return gather_rows(problem, positive)
-    drawn = np.sort(rng.choice(len(weight), most, p=weight / weight.sum()))
-    chosen = np.zeros(len(weight), dtype=bool)
-    chosen[drawn] = True
-    return gather_rows(problem, chosen)[np.searchsorted(np.flatnonzero(chosen), drawn)]

@@ -26,7 +26,7 @@ from scipy import linalg
 
 from adaline.arrays import Array
 from adaline.solvers import lapack
-from adaline.solvers.robust.m_estimation import gather_rows, residuals, weighted_total
+from adaline.solvers.robust.row_residuals import gather_rows, residuals, weighted_total
 from adaline.solvers.smooth.problem import Problem
 
 # rows up to which the program has all rows; doubling it takes twice as long for tables of that size
