@@ -477,7 +477,7 @@ def test_subnormal_numbers_before_others_do_not_end_it() -> None:
 
 
 def test_a_model_that_goes_on_for_ever_keeps_the_last_of_its_history(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adaline.systems.families.online.LONGEST_HISTORY", 5)
+    monkeypatch.setattr("adaline.systems.families.online_state.LONGEST_HISTORY", 5)
     monkeypatch.setattr("adaline.systems.adaptive_filter.LONGEST_HISTORY", 5)
     x = np.random.default_rng(0).normal(size=(8, 2))
     for model in (LMS(), adaline.AdaptiveFilter()):

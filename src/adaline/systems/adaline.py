@@ -18,8 +18,8 @@ from adaline.solvers.least_squares import descent
 from adaline.solvers.least_squares.choose import sums
 from adaline.sources import Source
 from adaline.systems.families.named import named_system
-from adaline.systems.families.online import OnlineSetup
 from adaline.systems.families.online_classifier import OnlineClassifier
+from adaline.systems.families.online_state import OnlineSetup
 
 
 @named_system

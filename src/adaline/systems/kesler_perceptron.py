@@ -16,8 +16,8 @@ from adaline.scans.schedules import Decay
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.systems.families.named import named_system
-from adaline.systems.families.online import OnlineSetup
 from adaline.systems.families.online_classifier import OnlineClassifier
+from adaline.systems.families.online_state import OnlineSetup
 
 
 @named_system

@@ -27,7 +27,8 @@ from adaline.sources import Source
 from adaline.sources.views import in_memory
 from adaline.state import FittedAttribute, read_only
 from adaline.systems.families.named import named_system
-from adaline.systems.families.online import OnlineSetup, OnlineState, OnlineSystem
+from adaline.systems.families.online import OnlineSystem
+from adaline.systems.families.online_state import OnlineSetup, OnlineState
 from adaline.wording import counted
 
 

@@ -17,7 +17,7 @@ from adaline.estimator import BaseEstimator, available_if
 from adaline.fitted import AnyModel, check_is_fitted
 from adaline.input import transaction
 from adaline.locks import lock_of
-from adaline.systems.families.online import OnlineState
+from adaline.systems.families.online_state import OnlineState
 
 if TYPE_CHECKING:
     from adaline.systems.online_logistic import OnlineLogistic

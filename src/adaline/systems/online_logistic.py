@@ -51,19 +51,9 @@ from adaline.systems.families.decisions import (
     shares,
 )
 from adaline.systems.families.named import named_system
-from adaline.systems.families.online import (
-    FittedScan,
-    OnlineSetup,
-    OnlineState,
-    by_name,
-    coded_row,
-    learned_by,
-    number_in,
-    refuse_row,
-    row_of_array,
-    row_of_dict,
-)
 from adaline.systems.families.online_classifier import OnlineClassifier, classes_of_first, signed, weights_of_classes
+from adaline.systems.families.online_state import FittedScan, OnlineSetup, OnlineState, learned_by
+from adaline.systems.families.single_row import by_name, coded_row, number_in, refuse_row, row_of_array, row_of_dict
 from adaline.systems.families.weights import finite_outputs
 
 OnlineScheme = Literal["softmax", "one-vs-rest"]

@@ -20,8 +20,9 @@ from adaline.sources import Source
 from adaline.sources.array import ArraySource
 from adaline.state import read_only
 from adaline.systems.families.named import named_system
-from adaline.systems.families.online import OnlineSetup, let_scan_read_rows
 from adaline.systems.families.online_classifier import OnlineClassifier
+from adaline.systems.families.online_state import OnlineSetup
+from adaline.systems.families.single_row import let_scan_read_rows
 
 FEWEST = "these are the fewest errors found, which need not be the fewest there are: "
 

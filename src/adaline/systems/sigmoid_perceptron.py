@@ -25,8 +25,8 @@ from adaline.sources import Source
 from adaline.state import FitSettings, FittedWith
 from adaline.sums import Objective, Point, View
 from adaline.systems.families.named import named_system
-from adaline.systems.families.online import OnlineSetup
 from adaline.systems.families.online_classifier import OnlineClassifier, signed
+from adaline.systems.families.online_state import OnlineSetup
 
 NO_SPREAD = (
     "no column varies in these rows, so that a batch step of rate='auto', which takes their scales from them, changes "

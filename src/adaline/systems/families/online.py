@@ -9,46 +9,47 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from copy import deepcopy
-from dataclasses import dataclass, replace
-from importlib.util import find_spec
-from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from adaline.arrays import AnyArray, Array, RowsLike, as_dense, copy_at_once, host, is_device, is_sparse
+from adaline.arrays import AnyArray, Array, RowsLike, copy_at_once, host, is_device, is_sparse
 from adaline.basis.base import BASIS
 from adaline.block import Shape
-from adaline.coding.columns import Level
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
-from adaline.fits.online import LONGEST_HISTORY, OnlineResult, continue_at, run_epochs, scan_certificate, start_scan
+from adaline.fits.online import OnlineResult, continue_at, run_epochs, scan_certificate, start_scan
 from adaline.fitted import check_is_fitted
-from adaline.forms import ClassesOf, Count, Finite, FiniteNumber
 from adaline.input import Meter, generator, transaction
 from adaline.input.basis import basis_of_row
 from adaline.input.columns import InputColumns
 from adaline.input.drafts import snapshot
-from adaline.input.labels import Labels
 from adaline.input.open import read_finite, refuse_overflow
-from adaline.input.system import System, SystemState
-from adaline.lazy import nw
+from adaline.input.system import System
 from adaline.locks import lock_of
 from adaline.parameters import AUTO, COUNT, FIRST_WEIGHTS, FLAG, NONE, POSITIVE, SEED, ZERO_OR_MORE, AnyOf, OneOf
 from adaline.results import Certificate, Status, say_constant, with_note, without_constants
 from adaline.scans import CoordinateRule, Scan
 from adaline.scans.schedules import SCHEDULE
-from adaline.scans.tally import LOSS, RUNNING, STATUS, STEPS
+from adaline.scans.tally import RUNNING, STATUS, STEPS
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.factor import LEAST_SPREAD
 from adaline.solvers.smooth.problem import check_spread, column_spread, varying_columns
 from adaline.sources import Source
-from adaline.sources.expanded import phi
 from adaline.sources.standardized import Standard, standardized
 from adaline.state import FittedAttribute
 from adaline.sums import Spread
 from adaline.sums.wrong_rows import outputs
+from adaline.systems.families.online_state import FittedScan, OnlineSetup, OnlineState, copied, learned_by
+from adaline.systems.families.single_row import (
+    by_name,
+    finite_row,
+    given_row,
+    let_scan_read_rows,
+    refuse_row,
+    scanned_row,
+)
 from adaline.systems.families.supervised import LinearRegressor
 
 ORDER = (
@@ -56,106 +57,8 @@ ORDER = (
 )
 WEIGHT_CHECKS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 
-Kind = TypeVar("Kind", bound=Scan)
 
 FEW, SEEN = 16, 1e-6  # first rows, and the share of its size by which a column must vary among them to be no constant
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class OnlineSetup(SystemState):
-    """What a system that learns row by row takes from its first rows, before it learns.
-
-    Parameters
-    ----------
-    standard : mean and scale of the columns that the scan works in; None for the columns of the rows.
-    names : the columns of a row that is a dict, a tuple, or a dict that grows; None where rows were arrays.
-    typical : (D,) a row about which outputs can be computed without cancellation.
-    flat : of a regression, whether the targets were one vector.
-    classes, targets : of a classifier, the labels, and the target, or targets, of each.
-    """
-
-    standard: Standard | None
-    names: dict[str, Count] | tuple[str, ...] | None
-    typical: Annotated[Array, Finite("D")] | None
-    flat: bool | None = None
-    classes: Annotated[Labels, ClassesOf("C")] | None = None
-    targets: dict[Level, FiniteNumber | Annotated[Array, Finite(".")]] | None = None
-
-    @property
-    def labels(self) -> Labels:
-        """The classes of a classifier."""
-        assert self.classes is not None
-        return self.classes
-
-    @property
-    def as_given(self) -> bool:
-        """Whether the scan works in the columns of the rows as they are given."""
-        return self.standard is None and self.columns.basis is None
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class OnlineState(OnlineSetup):
-    """What a system has learned row by row.
-
-    Parameters
-    ----------
-    scan : the rule, its weights and tallies; a single row changes it in place, by one call.
-    result : of the fits so far.
-    """
-
-    scan: Scan
-    result: OnlineResult
-
-    def made_names(self) -> NDArray[np.object_] | None:
-        """Return the names of columns that grow with the rows, which are dicts."""
-        if isinstance(self.names, dict) and self.names:
-            return np.array(list(self.names)[: self.columns.count], dtype=np.object_)
-        return None
-
-    @property
-    def fitted(self) -> FittedScan[Scan]:
-        """The scan, and the result of the fits that it has been through."""
-        return FittedScan(self.scan, self.result)
-
-
-@dataclass(frozen=True)
-class FittedScan(Generic[Kind]):
-    """A scan, and the result of the fits that it has been through; it may have learned single rows since the last."""
-
-    scan: Kind
-    result: OnlineResult
-
-    @property
-    def rows_seen(self) -> int:
-        """Number of rows learned from, each counted once a fit."""
-        return self.result.rows + self.scan.steps - self.result.steps
-
-    @property
-    def certificate(self) -> Certificate:
-        """How the last fit ended; rows learned one at a time since then are taken into account."""
-        proof, numbers = self.result.certificate, self.scan.numbers.copy()
-        if numbers[STEPS] == self.result.steps:
-            return proof
-        status = Status.ONGOING if int(numbers[STATUS]) == RUNNING else Status.DIVERGED
-        objective = proof.objective if math.isnan(proof.objective) else float(numbers[LOSS])  # NaN: it claims none
-        return replace(proof, objective=objective, status=status, advice=status.advice)
-
-    @contextmanager
-    def continued(self) -> Iterator[FittedScan[Kind]]:
-        """Give what replaces this, which takes no row from then on, unless that fails."""
-        with self.scan.continued() as scan:
-            yield FittedScan(scan, replace(self.result, rows=self.rows_seen))
-
-    def joined(self, result: OnlineResult, certificate: Certificate, rows: int) -> FittedScan[Kind]:
-        """Return the scan after another fit, of so many rows, with the result of all fits.
-
-        The history of a model that never stops learning, one call after another, has the last of them only.
-        """
-        kept = self.result.history if len(result.history) > 1 else self.result.history[1 - LONGEST_HISTORY :]
-        history = [*kept, *result.history]
-        steps, rows = self.scan.steps, self.result.rows + rows
-        whole = replace(result, history=history, certificate=certificate, rows=rows, steps=steps)
-        return FittedScan(self.scan, whole)
 
 
 class OnlineSystem(System):
@@ -508,63 +411,10 @@ class OnlineSystem(System):
         return tags
 
 
-def learned_by(setup: OnlineSetup, fitted: FittedScan[Scan]) -> OnlineState:
-    """Return the state of a setup, or of the state before, with a scan and the result of its fits."""
-    if isinstance(setup, OnlineState):
-        return replace(setup, scan=fitted.scan, result=fitted.result)
-    return OnlineState(**setup.by_name(), scan=fitted.scan, result=fitted.result)
-
-
-def copied(state: OnlineState) -> OnlineState:
-    """Return a copy of a state, whose scan and pocket single rows change in place."""
-    result = state.result
-    if result.pocket is not None:
-        result = replace(result, pocket=deepcopy(result.pocket))
-    return replace(state, scan=state.scan.copy(), result=result)
-
-
 def _way_on(scan: Scan) -> str:
     """Return how a model that has diverged continues, as the end of a message."""
     ended = scan.numbers[STATUS] != RUNNING
     return "; set_params with another number as rate, then partial_fit, continues from them" if ended else ""
-
-
-def let_scan_read_rows(setup: OnlineSetup, scan: Scan) -> None:
-    """Let the scan take single rows directly, where it works in the columns as they are given."""
-    if setup.as_given:
-        scan.read_rows_by(setup.names, setup.targets)
-
-
-def finite_row(setup: OnlineSetup, x: AnyArray) -> Array:
-    """Return one row in the columns that the scan works in, (D,); refuse one that has no finite square."""
-    row = scanned_row(setup, x)
-    with np.errstate(all="ignore"):
-        square = row.dot(row)
-    if not square < math.inf:
-        refuse_row(row, setup.columns.coefficient_names())
-    return row
-
-
-def scanned_row(setup: OnlineSetup, x: AnyArray) -> Array:
-    """Return one row, an array or a dict of columns, in the columns that the scan works in: float64 (D,)."""
-    row, basis, standard = given_row(setup, x), setup.columns.basis, setup.standard
-    if setup.as_given:
-        return row
-    if not np.isfinite(row).all():
-        refuse_row(row, setup.columns.given_names())
-    rows = row[None] if basis is None else phi(basis, row[None])
-    return np.ascontiguousarray((rows if standard is None else standard.rows(rows))[0])
-
-
-def given_row(setup: OnlineSetup, x: AnyArray) -> Array:
-    """Return one row of the columns as given, float64 (D,); refuse other sizes."""
-    columns, names = setup.columns, setup.names
-    x = x if names is None else by_name(x)
-    if isinstance(x, Mapping):
-        if names is None and set(x) != set(range(columns.count)):
-            raise InvalidData("the model was fitted to columns without names: give rows as arrays")
-        return row_of_dict(x, tuple(range(columns.count) if names is None else names), columns.coding)
-    return row_of_array(x, columns.count)
 
 
 def _first_row(source: Source) -> Array | None:
@@ -619,73 +469,3 @@ def _have_zeros_and_others(x: AnyArray) -> bool:
         if ((numbers > 0) & (numbers < seen)).all():
             return True
     return False
-
-
-def row_of_dict(x: Mapping[Any, Any], names: tuple[Any, ...], coding: Any) -> Array:
-    """Return the row (D,) of a dict by column names; refuse columns that are missing, unknown or no numbers.
-
-    Where the model was fitted to a table, raw columns are coded as they were there.
-    """
-    try:
-        if tuple(x) == names:
-            return np.fromiter(x.values(), np.float64, len(names))
-        if len(x) == len(names):
-            return np.fromiter(map(x.__getitem__, names), np.float64, len(names))
-    except (KeyError, TypeError, ValueError, OverflowError):
-        pass
-    if coding is not None:
-        return np.ascontiguousarray(as_dense(coded_row(x, coding))[0])
-    missing = [name for name in names if name not in x]
-    if missing:
-        raise InvalidData(f"the row has no column {missing[0]!r}; the model needs: {', '.join(map(str, names))}")
-    strange = [name for name in x if name not in names]
-    if strange:
-        raise InvalidData(f"the model does not know the column {strange[0]!r}; leave it out of the row")
-    return np.array([number_in(name, x[name]) for name in names])
-
-
-def number_in(name: Any, value: Any) -> float:
-    """Return a value of a row that is a dict as a number; refuse what is none, by the name of its column."""
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidData(f"column {name!r} of the row holds {value!r}, not a number") from None
-
-
-def coded_row(x: Mapping[Any, Any], coding: Any) -> Any:
-    """Return the row of a dict of raw columns as a table's coding has it, (1, D), dense or CSR."""
-    backend: Any = next(name for name in ("pyarrow", "pandas", "polars") if find_spec(name))
-    return coding.code(nw.from_dict({name: [value] for name, value in x.items()}, backend=backend))
-
-
-def by_name(x: AnyArray) -> Any:
-    """Return a row that has its names with it, a pandas Series, as a dict; any other as it is."""
-    if type(x).__module__.startswith("pandas") and np.ndim(x) == 1 and hasattr(x, "index"):
-        names = x.index.tolist()
-        if all(isinstance(name, str) for name in names):
-            return dict(zip(names, x.tolist(), strict=True))
-    return x
-
-
-def row_of_array(x: AnyArray, columns: int) -> Array:
-    """Return one row that is given as an array, float64 (D,); refuse other sizes."""
-    try:
-        if np.iscomplexobj(x):
-            raise TypeError
-        with np.errstate(all="ignore"):
-            row = np.ascontiguousarray(x, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidData(f"a row is an array of numbers or a dict by column names, got {x!r}") from None
-    if row.shape != (columns,):
-        raise InvalidData(f"a row must hold {columns} numbers, one for each column, got an array of shape {row.shape}")
-    return row
-
-
-def refuse_row(row: Array, names: list[str]) -> None:
-    """Raise for a row (D,) that is not finite, or whose square is not; `names` are those of its columns."""
-    wrong = np.flatnonzero(~np.isfinite(row))
-    if not len(wrong):
-        raise InvalidData("Input X holds numbers too large to be squared: infinity came out. Rescale that column.")
-    kind = "NaN" if np.isnan(row[wrong[0]]) else "infinity"
-    name = names[int(wrong[0])]
-    raise InvalidData(f"Input X contains {kind}: column {name!r}. Drop or fill such rows before learning.")

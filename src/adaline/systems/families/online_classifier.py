@@ -37,7 +37,9 @@ from adaline.sources import Source
 from adaline.sources.views import in_memory, recoded
 from adaline.state import FittedAttribute, read_only
 from adaline.systems.families.decisions import label_of_largest
-from adaline.systems.families.online import OnlineState, OnlineSystem, finite_row
+from adaline.systems.families.online import OnlineSystem
+from adaline.systems.families.online_state import OnlineState
+from adaline.systems.families.single_row import finite_row
 
 
 class OnlineClassifier(ClassifierMixin, OnlineSystem):
