@@ -33,7 +33,7 @@ from adaline.solvers.smooth.newton import DescentResult
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
 from adaline.sources.totals import weight_totals
-from adaline.sums.wrong_rows import outputs
+from adaline.sums.outputs import outputs
 
 # penalty on standardised columns where the likelihood has no maximum; 10x larger returns shorter weights
 TINY_PENALTY = 1e-6

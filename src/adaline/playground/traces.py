@@ -35,7 +35,7 @@ from adaline.playground.forms import ModelSpec, find_system, systems_by_task
 from adaline.solvers.smooth.newton import DescentResult, newton
 from adaline.solvers.smooth.problem import build_problem
 from adaline.sources.array import ArraySource
-from adaline.sums.wrong_rows import outputs
+from adaline.sums.outputs import outputs
 from adaline.systems.families.online import OnlineSystem
 
 # moments after each of the first rows, and at longer strides after them; doubling both takes twice the memory

@@ -19,9 +19,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from adaline.arrays import AnyArray, Array, ThetaLike, host, is_device, is_sparse, namespace, to_device_of
+from adaline.arrays import AnyArray, Array, ThetaLike, host, is_device, namespace, to_device_of
 from adaline.block import Block, Shape
 from adaline.sums.base import Sum, Totals
+from adaline.sums.outputs import outputs, outputs_by_machine
 
 
 class WrongRows(Sum):
@@ -52,7 +53,7 @@ class WrongRows(Sum):
         wrong = t * z <= 0
         self.count += weight @ wrong
         self.criterion += weight @ np.maximum(-t * z, 0.0)
-        self.steps += total(block.x, np.where(wrong, t, 0.0) * weight[:, None])
+        self.steps += _sum_of_rows(block.x, np.where(wrong, t, 0.0) * weight[:, None])
         missed = wrong[:, 0] if t.shape[1] == 1 else t[np.arange(len(t)), z.argmax(axis=1)] <= 0
         self.missed += weight @ missed
 
@@ -115,27 +116,7 @@ class WrongRivals(Totals):
         self.sums += weight @ np.maximum(-lead, 0.0).sum(axis=1), weight @ wrong.sum(axis=1)
 
 
-def outputs(x: AnyArray, theta: Array) -> Array:
-    """Return z = w'x + w0 of rows x (n, D), (n, K), on the host."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if is_device(x):
-            xp = namespace(x)
-            rows = xp.astype(x, xp.float64, copy=False)
-            return np.asarray(host(xp.matmul(rows, to_device_of(x, theta[:, 1:].T.copy()))) + theta[:, 0])
-        return np.asarray(x @ theta[:, 1:].T + theta[:, 0])
-
-
-def outputs_by_machine(x: AnyArray, theta: Array) -> Array:
-    """Return z = w'x + w0 of rows x (n, D) with those of a machine side by side, (K, n), on the host."""
-    if is_device(x) or is_sparse(x):
-        return np.ascontiguousarray(outputs(x, theta).T)
-    with np.errstate(over="ignore", invalid="ignore"):
-        z = np.asarray(theta[:, 1:] @ x.T)
-        z += theta[:, :1]
-        return z
-
-
-def total(x: AnyArray, g: Array) -> Array:
+def _sum_of_rows(x: AnyArray, g: Array) -> Array:
     """Return sum g x over rows, g (n, K), the ones column first, (K, 1 + D)."""
     with np.errstate(over="ignore", invalid="ignore"):
         if is_device(x):

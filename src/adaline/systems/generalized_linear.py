@@ -95,7 +95,7 @@ from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
 from adaline.state import FittedAttribute, FittedWith
 from adaline.sums.machine import dense
-from adaline.sums.wrong_rows import outputs
+from adaline.sums.outputs import outputs
 from adaline.systems.families.any_loss import (
     LossSettings,
     PosedRows,

@@ -75,12 +75,13 @@ from adaline.sources.totals import check_held
 from adaline.sources.views import in_memory
 from adaline.state import FitSettings, FittedAttribute, FittedWith
 from adaline.sums import Ranks
+from adaline.sums.outputs import linear_outputs
 from adaline.sums.targets import LargestTarget
 from adaline.systems.families.folds import FoldFits
 from adaline.systems.families.named import named_system
 from adaline.systems.families.near import FoldFilling, NearFits
 from adaline.systems.families.supervised import LinearRegressor
-from adaline.systems.families.weights import linear_outputs, split_theta, theta_of
+from adaline.systems.families.weights import split_theta, theta_of
 
 RobustLoss = Literal["huber", "absolute", "quantile", "tukey"]
 ScaleRule = Literal["mad", "huber"]

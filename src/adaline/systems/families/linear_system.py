@@ -62,10 +62,11 @@ from adaline.sources import ArraySource, Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
 from adaline.state import FitSettings, FittedAttribute, FittedState, FittedWith
 from adaline.sums import Moments
+from adaline.sums.outputs import linear_outputs
 from adaline.systems.families.closed_form import refuse_few_digits, without
 from adaline.systems.families.folds import FoldedRows, Unions, once, sum_folds
 from adaline.systems.families.supervised import LinearRegressor
-from adaline.systems.families.weights import column_notes, linear_outputs, split_theta, warn_of_dependence
+from adaline.systems.families.weights import column_notes, split_theta, warn_of_dependence
 
 if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit does not
     from adaline.inference.classical import Interval

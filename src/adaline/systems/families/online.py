@@ -40,7 +40,7 @@ from adaline.sources import Source
 from adaline.sources.standardized import Standard, standardized
 from adaline.state import FittedAttribute
 from adaline.sums import Spread
-from adaline.sums.wrong_rows import outputs
+from adaline.sums.outputs import outputs
 from adaline.systems.families.online_state import FittedScan, OnlineSetup, OnlineState, copied, learned_by
 from adaline.systems.families.single_row import (
     by_name,

@@ -1,4 +1,4 @@
-"""The weights of linear systems: theta (K, 1 + D), intercept first, as `coef_` and `intercept_`, and their outputs."""
+"""The weights of linear systems: theta (K, 1 + D), intercept first, as `coef_` and `intercept_`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from adaline.fitted import AnySystem
 from adaline.input.open import refuse_overflow
 from adaline.solvers.least_squares.dependence import say_dependent
 from adaline.solvers.least_squares.fit import Fit
+from adaline.sums.outputs import linear_outputs
 
 
 def split_theta(theta: Array, flat: bool, like: Any) -> tuple[Array, Any]:
@@ -30,16 +31,6 @@ def theta_of(system: AnySystem) -> Array:
     coef, constant = np.atleast_2d(host(system.coef_)), np.atleast_1d(host(system.intercept_))
     machines = max(len(coef), len(constant))
     return np.column_stack([np.broadcast_to(constant, (machines,)), np.broadcast_to(coef, (machines, coef.shape[1]))])
-
-
-def linear_outputs(x: AnyArray, coef: Array, constant: Any = 0.0) -> Any:
-    """Return w.x + w0 of rows x (n, D), dense, sparse or on a device, where the rows lie, (n, K), of weights (K, D)."""
-    coef = host(coef)
-    if is_device(x):
-        xp = namespace(x)
-        rows = xp.astype(x, xp.float64, copy=False)
-        return xp.matmul(rows, to_device_of(x, coef.T.copy())) + to_device_of(x, host(constant))
-    return np.asarray(x @ coef.T) + host(constant)
 
 
 def finite_outputs(x: AnyArray, coef: Array, constant: float | Array) -> Array:
