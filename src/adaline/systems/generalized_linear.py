@@ -25,17 +25,15 @@ from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.estimator import available_if
+from adaline.fits.constants import Constants, constants_of_targets
+from adaline.fits.likelihood import likelihood_of_family
 from adaline.fits.linear_machine import (
-    Constants,
     FittedMachine,
     MachineOptions,
     Near,
-    constants_of_targets,
-    likelihood_of_family,
     minimise,
-    minimise_shape,
-    with_family,
 )
+from adaline.fits.negative_binomial import minimise_shape, with_shape
 from adaline.fits.stochastic import walk_rows
 from adaline.fitted import AnySystem, check_is_fitted
 from adaline.forms import Count, Finite, Intercepts, PerTarget, Positive, PositiveNumber, Slopes, Strings
@@ -58,7 +56,7 @@ from adaline.input.coded import (
 from adaline.input.open import open_rows, read_finite, refuse_overflow
 from adaline.input.system import SystemState
 from adaline.links import LINK, Link, LinkName, name_of
-from adaline.losses import FAMILIES, Loss, NegativeBinomial, Offset
+from adaline.losses import FAMILIES, Loss, Offset
 from adaline.losses.families import Family
 from adaline.losses.registry import ACTIVATION, LOSS, LossName
 from adaline.parameters import (
@@ -354,7 +352,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         self._state = None  # effects are absorbed afresh
         loss, stochastic = settings.of_row(), self.solver == "stochastic"
         shaping = shape_of(loss) == "auto"
-        loss = with_family(loss, NegativeBinomial(1.0)) if shaping else loss
+        loss = with_shape(loss, 1.0) if shaping else loss
         posed = pose(self, loss, X, y, sample_weight, offset, exposure, held=stochastic)
         options = self._options(posed, before)
         if stochastic:
@@ -818,7 +816,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         """Return the loss of the rows of each fit as they were fitted: with the shape that was found, and offsets."""
         losses, fits = [self._loss()], getattr(self, "_fits", None) or [None]
         if shape_of(losses[0]) == "auto":
-            losses = [with_family(losses[0], NegativeBinomial(fit.family.shape)) for fit in fits]
+            losses = [with_shape(losses[0], fit.family.shape) for fit in fits]
         losses *= len(fits) // len(losses)
         return [Offset(loss) for loss in losses] if getattr(self, "_with_offset", None) else losses
 

@@ -24,12 +24,11 @@ from adaline.block import Shape
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.estimator import available_if, clone
+from adaline.fits.constants import Constants, constants_of_classes
+from adaline.fits.likelihood import likelihood_of
 from adaline.fits.linear_machine import (
-    Constants,
     MachineOptions,
     Near,
-    constants_of_classes,
-    likelihood_of,
     minimise,
 )
 from adaline.fits.penalty_path import PenaltyPath, cross_validated, has_matrices, held_out_paths

@@ -14,7 +14,7 @@ import numpy as np
 from adaline.activations import Activation, ActivationName
 from adaline.arrays import Array, OffsetsLike, RowsLike, TargetsLike, WeightsLike, host
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.fits.linear_machine import best_constants
+from adaline.fits.constants import best_constants
 from adaline.fitted import AnySystem
 from adaline.input.coded import brought, coded, effects_on, offset_of, score_predictions, streamed_score
 from adaline.input.columns import InputColumns
