@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, overload
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from adaline.activations import Activation, ActivationName
 from adaline.arrays import (
     Array,
-    GroupsLike,
     HypothesisLike,
     OffsetsLike,
     RowsLike,
@@ -47,7 +46,7 @@ from adaline.inference.hypotheses import HypothesisTest
 from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
 from adaline.inference.profile import check_profile, profile_ends
 from adaline.inference.sandwich import JudgedLikelihoods, judge_likelihoods
-from adaline.inference.view import InferenceView, RowsAgain
+from adaline.inference.view import InferenceView, OffsetErrorArguments, RowsAgain
 from adaline.input import Meter, by_blocks, generator, transaction
 from adaline.input.basis import columns_of
 from adaline.input.coded import (
@@ -77,7 +76,6 @@ from adaline.parameters import (
     Number,
     OneOf,
     PredictedInterval,
-    StatisticDistribution,
     UsedWith,
     one_of,
 )
@@ -636,19 +634,12 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         return score_means(self, self._loss(), *given, outputs=outputs, flat=self._flat)
 
     @available_if(lambda system: _has_likelihood(system))
+    @view.spelled_out(OffsetErrorArguments)
     def summary(
         self,
         level: float = 0.95,
-        errors: ErrorKind = "classical",
-        X: RowsLike = None,
-        y: TargetsLike = None,
-        sample_weight: WeightsLike = None,
-        groups: GroupsLike = None,
-        lags: int | None = None,
-        distribution: StatisticDistribution | None = None,
         interval: CoefficientInterval = "wald",
-        offset: OffsetsLike = None,
-        exposure: OffsetsLike = None,
+        **errors: Unpack[OffsetErrorArguments],
     ) -> FamilySummary:
         """Return coefficients with standard errors, z or t, p and intervals, deviance, dispersion, AIC and the like.
 
@@ -685,25 +676,16 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         """
         LEVEL.check("level", level)
         COEFFICIENT_INTERVAL.check("interval", interval)
-        options: dict[str, Any] = {"groups": groups, "lags": lags, "distribution": distribution}
-        asked = self.with_errors(errors, X, y, sample_weight, offset=offset, exposure=exposure, **options)
-        found: FamilySummary = asked.summary(level, interval)
+        found: FamilySummary = self.with_errors(**errors).summary(level, interval)
         return found
 
     @available_if(lambda system: _has_likelihood(system))
+    @view.spelled_out(OffsetErrorArguments)
     def test(
         self,
         hypothesis: HypothesisLike,
         value: Any = 0.0,
-        errors: ErrorKind = "classical",
-        X: RowsLike = None,
-        y: TargetsLike = None,
-        sample_weight: WeightsLike = None,
-        groups: GroupsLike = None,
-        lags: int | None = None,
-        distribution: StatisticDistribution | None = None,
-        offset: OffsetsLike = None,
-        exposure: OffsetsLike = None,
+        **errors: Unpack[OffsetErrorArguments],
     ) -> HypothesisTest:
         """Test linear hypotheses about the coefficients, by Wald's F, or chi-squared where the dispersion is given.
 
@@ -716,11 +698,10 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         >>> round(model.test("x0 = 0").p_value, 4)
         0.0192
         """
-        options: dict[str, Any] = {"groups": groups, "lags": lags, "distribution": distribution}
-        asked = self.with_errors(errors, X, y, sample_weight, offset=offset, exposure=exposure, **options)
-        found: HypothesisTest = asked.test(hypothesis, value)
+        found: HypothesisTest = self.with_errors(**errors).test(hypothesis, value)
         return found
 
+    default_errors: ClassVar[ErrorKind | None] = "classical"
     with_errors = available_if(lambda system: _has_likelihood(system))(view.with_errors)
 
     def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedLikelihoods:

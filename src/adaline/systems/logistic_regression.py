@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args, overload
+from typing import Annotated, Any, ClassVar, Literal, Self, Unpack, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import (
     Array,
-    GroupsLike,
     HypothesisLike,
     RowsLike,
     TargetsLike,
@@ -52,7 +51,7 @@ from adaline.inference.likelihood import (
 )
 from adaline.inference.profile import check_profile, profile_ends
 from adaline.inference.sandwich import JudgedLikelihoods, judge_likelihoods
-from adaline.inference.view import InferenceView, RowsAgain
+from adaline.inference.view import ErrorArguments, InferenceView, RowsAgain
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import columns_of
 from adaline.input.class_weights import ClassifiedRows, class_weights, open_classes
@@ -80,7 +79,6 @@ from adaline.parameters import (
     ErrorKind,
     OneOf,
     PredictedInterval,
-    StatisticDistribution,
     UsedWith,
     WholeNumber,
     one_of,
@@ -434,18 +432,13 @@ class LogisticRegression(NearFits, LinearClassifier):
 
     @available_if(online_alias.has_maximum)
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
+    @view.spelled_out(ErrorArguments)
     def summary(
         self,
         level: float = 0.95,
         reference: Any = None,
-        errors: ErrorKind = "classical",
-        X: RowsLike = None,
-        y: TargetsLike = None,
-        sample_weight: WeightsLike = None,
-        groups: GroupsLike = None,
-        lags: int | None = None,
-        distribution: StatisticDistribution | None = None,
         interval: CoefficientInterval = "wald",
+        **errors: Unpack[ErrorArguments],
     ) -> LikelihoodSummary:
         """Return coefficients with standard errors, z, p, intervals and odds ratios, and how well the model fits.
 
@@ -496,22 +489,16 @@ class LogisticRegression(NearFits, LinearClassifier):
         """
         LEVEL.check("level", level)
         COEFFICIENT_INTERVAL.check("interval", interval)
-        asked = self.with_errors(errors, X, y, sample_weight, groups=groups, lags=lags, distribution=distribution)
-        return asked.summary(level, interval, reference)
+        return self.with_errors(**errors).summary(level, interval, reference)
 
+    @view.spelled_out(ErrorArguments)
     def test(
         self,
         hypothesis: HypothesisLike,
         value: Any = 0.0,
         target: Any = None,
         reference: Any = None,
-        errors: ErrorKind = "classical",
-        X: RowsLike = None,
-        y: TargetsLike = None,
-        sample_weight: WeightsLike = None,
-        groups: GroupsLike = None,
-        lags: int | None = None,
-        distribution: StatisticDistribution | None = None,
+        **errors: Unpack[ErrorArguments],
     ) -> WaldTest:
         """Test linear hypotheses about the coefficients by Wald's chi-squared.
 
@@ -527,9 +514,9 @@ class LogisticRegression(NearFits, LinearClassifier):
         >>> round(model.test("x0 = 0").p_value, 3)
         0.183
         """
-        asked = self.with_errors(errors, X, y, sample_weight, groups=groups, lags=lags, distribution=distribution)
-        return asked.test(hypothesis, value, target, reference)
+        return self.with_errors(**errors).test(hypothesis, value, target, reference)
 
+    default_errors: ClassVar[ErrorKind | None] = "classical"
     with_errors = view.with_errors
 
     def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedLikelihoods:

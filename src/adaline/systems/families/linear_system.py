@@ -5,14 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, overload
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import (
     Array,
-    GroupsLike,
     HypothesisLike,
     RowsLike,
     TargetsLike,
@@ -28,6 +27,7 @@ from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMi
 from adaline.fitted import check_is_fitted
 from adaline.inference import view
 from adaline.inference.sample import Counted, Sample, WeightKind, count
+from adaline.inference.view import ErrorArguments
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import check_basis, columns_of, rows_through_basis
 from adaline.input.coded import effects_on, refuse_absorbed
@@ -41,7 +41,6 @@ from adaline.parameters import (
     PREDICTED_INTERVAL,
     ErrorKind,
     PredictedInterval,
-    StatisticDistribution,
     one_of,
 )
 from adaline.results import (
@@ -272,16 +271,11 @@ class LinearSystem(LinearRegressor):
         bands = (values, values - half, values + half)
         return Interval(*(band[:, 0] if state.flat else band for band in bands))
 
+    @view.spelled_out(ErrorArguments)
     def summary(
         self,
         level: float = 0.95,
-        errors: ErrorKind = "classical",
-        X: RowsLike = None,
-        y: TargetsLike = None,
-        sample_weight: WeightsLike = None,
-        groups: GroupsLike = None,
-        lags: int | None = None,
-        distribution: StatisticDistribution | None = None,
+        **errors: Unpack[ErrorArguments],
     ) -> Summary:
         """Return coefficients with standard errors, tests and confidence intervals, R^2, F, AIC, and the certificate.
 
@@ -348,20 +342,14 @@ class LinearSystem(LinearRegressor):
         D. F. McCaffrey, Survey Methodology 28 (2002), 169-181 (CR2 and CR3).
         """
         LEVEL.check("level", level)
-        asked = self.with_errors(errors, X, y, sample_weight, groups=groups, lags=lags, distribution=distribution)
-        return asked.summary(level)
+        return self.with_errors(**errors).summary(level)
 
+    @view.spelled_out(ErrorArguments)
     def test(
         self,
         hypothesis: HypothesisLike,
         value: Any = 0.0,
-        errors: ErrorKind = "classical",
-        X: RowsLike = None,
-        y: TargetsLike = None,
-        sample_weight: WeightsLike = None,
-        groups: GroupsLike = None,
-        lags: int | None = None,
-        distribution: StatisticDistribution | None = None,
+        **errors: Unpack[ErrorArguments],
     ) -> HypothesisTest:
         """Test linear hypotheses C theta = value: F = (C theta - value)' [C Cov C']^-1 (C theta - value) / q.
 
@@ -395,9 +383,9 @@ class LinearSystem(LinearRegressor):
         ----------
         A. Wald, Trans. AMS 54 (1943), 426-482.
         """
-        asked = self.with_errors(errors, X, y, sample_weight, groups=groups, lags=lags, distribution=distribution)
-        return asked.test(hypothesis, value)
+        return self.with_errors(**errors).test(hypothesis, value)
 
+    default_errors: ClassVar[ErrorKind | None] = "classical"
     with_errors = view.with_errors
 
     def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedRegression:
