@@ -45,7 +45,12 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"basis": Polynomial(degree=2)},
     ],
     "Ridge": [{"penalty": 0.5}, {"criterion": "evidence"}, {"criterion": "loo"}, {"fit_intercept": False}],
-    "ElasticNet": [{"l1": 1.0, "loss": "poisson"}, {"l1": 2.0, "mix": 0.5}, {"l1": 1.0, "positive": True}],
+    "ElasticNet": [
+        {"l1": 1.0, "loss": "poisson"},
+        {"l1": 2.0, "mix": 0.5},
+        {"l1": 1.0, "positive": True},
+        {"weights": "precision", "l1": 1.0},
+    ],
     "RobustRegression": [
         {"loss": "tukey", "scale": "huber"},
         {"loss": "absolute"},
@@ -79,6 +84,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "GeneralizedLinear": [
         *({"loss": name} for name in FAMILIES if name != "gaussian"),
         {"loss": "binomial", "link": "probit"},
+        {"loss": "gamma", "weights": "precision"},
         {"loss": Huber(delta=2.0), "penalty": 1.0, "solver": "newton"},
         {"loss": Composed(Tukey(c=100.0), ACTIVATIONS["exp"]), "solver": "lbfgs"},
         {"solver": "stochastic", "rate": 1e-4, "epochs": 3},
@@ -123,6 +129,7 @@ WITHOUT_DEFAULT: dict[str, dict[str, Any]] = {"CustomMachine": {"machine": Plane
 EXCEPTIONS: dict[str, dict[str, str]] = {
     "weights": {
         "ElasticNet()": "rows are divided into folds",
+        "ElasticNet(weights": "precisions count rows",
         "LogisticRegression(penalty='auto', folds=3)": "rows are divided into folds",
         "LogisticRegression(penalty=1.0, basis=": "centres are drawn from the rows",
         "OneVsRest(system=Perceptron": "rows are learned in their order",
@@ -191,6 +198,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     "units of columns": {
         "Ridge(penalty=0.5)": "a penalty in the units of the columns",
         "ElasticNet(l1": "a penalty in the units of the columns",
+        "ElasticNet(weights": "a penalty in the units of the columns",
         "WienerFilter(taps=2, method": "a penalty in the units of the columns",
         "GeneralizedLinear(loss=Huber": "a penalty in the units of the columns",
         "LogisticRegression(penalty=1.0": "a penalty in the units of the columns",
@@ -218,6 +226,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     },
     "units of targets": {
         "ElasticNet(l1": "a penalty in the units of the targets",
+        "ElasticNet(weights": "a penalty in the units of the targets",
         "AdaptiveFilter(rule='sign'": "a step in the units of the targets",
         "GeneralizedLinear(loss=Huber": "a threshold in the units of the targets",
         "GeneralizedLinear(loss=Composed": "a threshold in the units of the targets, and a mean that is an exponential",

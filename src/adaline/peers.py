@@ -169,7 +169,7 @@ NOTES: dict[str, str] = {
     "store_covariance": "is not needed here: covariance_ is always kept",
     "store_cv_results": "is not needed here: path_ is always kept",
     "include_bias": "belongs to the system here: fit_intercept=True",
-    "var_weights": "are given to fit: LinearRegression(weights='precision').fit(X, y, sample_weight=...)",
+    "var_weights": "are given to fit: GeneralizedLinear(..., weights='precision').fit(X, y, sample_weight=...)",
     "offset": "is given to fit: GeneralizedLinear(...).fit(X, y, offset=...)",
     "exposure": "is given to fit: GeneralizedLinear(...).fit(X, y, exposure=...)",
     "formula": "is given with the table: open_table(data, formula=...)",

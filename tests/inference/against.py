@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import mpmath as mp
 import numpy as np
+import pandas as pd
 import statsmodels.api as sm
 from numpy.typing import NDArray
 
@@ -93,6 +95,15 @@ def given_again(rows: Rows, errors: str, weight: Array | None = None) -> dict[st
         {} if weight is None else {"sample_weight": weight}
     )
     return {"errors": errors, "X": rows.X, "y": rows.y, **more}
+
+
+def table(path: str) -> dict[str, dict[str, Any]]:
+    """Return R's numbers in a file of the test data, by case and by what they are."""
+    read = pd.read_csv(Path(__file__).parents[1] / "data" / path, comment="#")
+    out: dict[str, dict[str, Any]] = {}
+    for (case, what), values in read.groupby(["case", "what"], sort=False)["value"]:
+        out.setdefault(case, {})[what] = values.to_numpy()
+    return out
 
 
 def column(summary: Any, name: str) -> Array:

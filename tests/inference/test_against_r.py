@@ -17,19 +17,10 @@ from sklearn.base import clone
 from adaline import GeneralizedLinear, LinearRegression, LogisticRegression, OrdinalRegression, anova
 from adaline.errors import InvalidData
 from adaline.losses import NegativeBinomial
-from tests.inference.against import column
+from tests.inference.against import column, table
 
 HERE = Path(__file__).parents[1]
 ROWS = 12  # of which R's measures of influence are kept
-
-
-def table(path: str) -> dict[str, dict[str, Any]]:
-    """Return R's numbers by case and by what they are."""
-    found = pd.read_csv(HERE / "data" / path, comment="#").groupby(["case", "what"], sort=False)["value"]
-    out: dict[str, dict[str, Any]] = {}
-    for (case, what), values in found:
-        out.setdefault(case, {})[what] = values.to_numpy()
-    return out
 
 
 THEIRS, MORE = table("inference/inference.csv"), table("glm/more.csv")

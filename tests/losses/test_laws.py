@@ -275,7 +275,7 @@ def test_the_density_of_compound_amounts_is_its_series(power: float, rows: int) 
     """Of a few terms and of many; of many rows together, which share a polynomial."""
     amounts = np.geomspace(1e-3, 1e3, 5) if rows == 1 else np.geomspace(0.01, 20.0, rows)
     for dispersion in (0.01, 1.0, 20.0):
-        found = Tweedie(power).log_density(amounts, dispersion)
+        found = Tweedie(power).log_density(amounts, np.full(len(amounts), dispersion))
         for i in range(0, len(amounts), max(1, rows // 4)):
             with mp.workdps(30):
                 p, y, phi = map(mp.mpf, (power, float(amounts[i]), dispersion))
@@ -288,7 +288,7 @@ def test_the_density_of_compound_amounts_is_its_series(power: float, rows: int) 
                 series = mp.fsum(mp.e ** (k * log_x - mp.loggamma(k + 1) - mp.loggamma(a * k)) for k in terms)
                 want = mp.log(series / y) - y ** (2 - p) / ((p - 1) * (2 - p) * phi)
             assert found[i] == pytest.approx(float(want), rel=1e-9, abs=1e-9 + 1e-13 * float(top))
-    assert Tweedie(power).log_density(np.zeros(2), 1.0).tolist() == [0.0, 0.0]
+    assert Tweedie(power).log_density(np.zeros(2), np.ones(2)).tolist() == [0.0, 0.0]
 
 
 def cancelled(loss: Linked, z: float, t: float) -> list[float]:

@@ -457,6 +457,8 @@ EXAMPLES = (
         Example(sums.CurvatureChange, read_change, 1e-12, theta=small_ball(loss), coded=in_class(2))
         for loss in (Logistic(), Huber(0.4))
     ),
-    Example(sums.Densities, SUMS_OF_ONES, 1e-12, {"size": 2}, (losses.Tweedie(1.5), (0.5, 2.0)), coded=in_amounts),
+    Example(
+        sums.Densities, SUMS_OF_ONES, 1e-12, {"size": 2}, (losses.Tweedie(1.5), (0.5, 2.0), False), coded=in_amounts
+    ),
     *(Example(kind, reading, 1e-13, config, theta, coded=coded) for kind, reading, config, theta, coded in SIMPLE),
 )

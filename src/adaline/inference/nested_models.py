@@ -299,6 +299,8 @@ def _check_families(small: LikelihoodFit, full: LikelihoodFit, intercepts: bool)
         raise InvalidParameter(f"anova: the models are of {a.family} ({a.link}) and of {b.family} ({b.link})")
     if small.penalised or full.penalised:
         raise InvalidParameter("no likelihood-ratio test: a penalised fit is not where its likelihood is largest")
+    if a.precision != b.precision:
+        raise InvalidParameter("anova: the weights of one model are frequencies, those of the other are precisions")
     same = small.rows == full.rows and abs(small.weight - full.weight) <= SAME_ROWS * full.weight
     known = np.isnan(a.shape_error) and np.isnan(b.shape_error)  # the deviance of other shapes is another one
     nulls = (a.null_deviance, b.null_deviance)

@@ -231,14 +231,17 @@ class Tweedie(Family):
         """Whether t is a poisson sum of gamma amounts, whose density is the series of `log_density`."""
         return 1 < self.power < 2
 
-    def log_density(self, t: Array, dispersion: float) -> Array:
-        """Return the log density (n, K) of amounts at mean = t, for a power between 1 and 2.
+    def log_density(self, t: Array, dispersion: Array) -> Array:
+        """Return the log density (n,) of amounts at mean = t, for dispersions (n,); NaN of powers that have none.
 
-        Of t > 0 it is ln(W / t) - t^(2-p) / ((p - 1) (2 - p) phi), W the series of `log_wright`: of so many gamma
+        Gaussian, gamma and inverse gaussian: A(phi) - p/2 ln t, A of `_log_factor`. For a power between 1 and 2, of
+        t > 0, it is ln(W / t) - t^(2-p) / ((p - 1) (2 - p) phi), W the series of `log_wright`: of so many gamma
         amounts; zero has the mean zero for certain. P. K. Dunn, G. K. Smyth, Statistics and Computing 15 (2005),
         267-280.
         """
         p, some = self.power, t > 0
+        if not self.compound:
+            return np.asarray(_log_factor(self.power, dispersion) - (0.5 * p * np.log(t) if p else 0.0))
         amount, a = np.where(some, t, 1.0), (2 - p) / (p - 1)
         log_x = a * np.log(amount / (p - 1)) - (1 + a) * np.log(dispersion) - np.log(2 - p)
         whole = log_wright(a, log_x) - np.log(amount) - amount ** (2 - p) / ((p - 1) * (2 - p) * dispersion)
@@ -246,15 +249,9 @@ class Tweedie(Family):
 
     def log_likelihood(self, deviance: float, saturated: float, weight: float) -> float:
         """Of gamma, gaussian and inverse gaussian as R has it; NaN of others, see `compound`."""
-        phi = deviance / weight
         if self.power == 1:
             return saturated - deviance / 2
-        if not phi > 0 or self.power not in (0, 2, 3):
-            return np.nan
-        if self.power == 2:
-            k = 1 / phi
-            return float(-k * (deviance / 2 + weight) + weight * (k * np.log(k) - scipy.special.gammaln(k)) - saturated)
-        return float(-0.5 * weight * (np.log(2 * np.pi * phi) + 1) - 0.5 * self.power * saturated)
+        return float(weight * _log_factor(self.power, deviance / weight) - 0.5 * self.power * saturated - 0.5 * weight)
 
     def good(self, t: Array) -> tuple[Any, str]:
         if self.power == 0:
@@ -479,6 +476,17 @@ FAMILIES: dict[str, Family] = {
 def counts(z: AnyArray, t: AnyArray) -> tuple[Any, Any]:
     """Return successes and failures, shaped like z (n, K), of shares (n, K) or of counts (n, 2)."""
     return (t, 1.0 - t) if t.shape[1] == z.shape[1] else (t[:, :1], t[:, 1:])
+
+
+def _log_factor(power: float, dispersion: Any) -> Any:
+    """Return A(phi) of a log density A(phi) - power/2 ln t at mean = t; NaN of powers that have none.
+
+    It is -ln(2 pi phi) / 2, and of gamma amounts k ln k - k - ln Gamma(k), k = 1 / phi.
+    """
+    phi = np.where(dispersion > 0, dispersion, np.nan)
+    if power == 2:
+        return (-np.log(phi) - 1) / phi - scipy.special.gammaln(1 / phi)
+    return -0.5 * np.log(2 * np.pi * phi) if power in (0, 3) else np.nan * phi
 
 
 def _series(x: AnyArray, terms: tuple[tuple[int, float], ...]) -> Any:

@@ -86,6 +86,10 @@ class RowTargets:
             return TargetChange(of, known)
         return TargetChange(of, replace(known, weighted=True), reweighs=True)
 
+    def reweighing(self, factor: float) -> TargetChange:
+        """Return the change of weights, which there are, to a multiple of them."""
+        return TargetChange(partial(scaled_weights, factor), self.described(), reweighs=True)
+
     def sharing(self) -> TargetChange:
         """Return the change of successes and failures, two targets, to shares of successes, weighted by the trials."""
         known = replace(self.mapping(no_target, 1).known, weighted=True)
@@ -137,6 +141,11 @@ def recoded_targets(values: Array, class_weight: Array | None, t: Array, weight:
 def mapped_targets(function: Callable[[Array], Array], t: Array, weight: AnyArray) -> tuple[Array, Any]:
     """Return a function of the targets."""
     return function(host(t)), weight
+
+
+def scaled_weights(factor: float, t: Array, weight: AnyArray) -> tuple[Array, Any]:
+    """Return the targets as they are, and a multiple of the weights."""
+    return t, weight * factor
 
 
 def taken_targets(rows: NDArray[np.intp], t: Array, weight: AnyArray) -> tuple[Array, Any]:

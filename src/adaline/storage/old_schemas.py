@@ -24,6 +24,8 @@ LEARNED_LATER = {"_standard": None, "_typical": None}
 """Attributes that a `LogisticRegression` that learned online did not have."""
 LEFT_OUT = {"AdaptiveRule": ("classes",), "CoordinateRule": ("classes",)}
 """Fields of objects that follow from others."""
+RENAMED = {"FamilyFit": {"in_trials": "precision"}}
+"""Fields of objects by their former names."""
 
 
 class Schema6(FileLayout):
@@ -52,7 +54,8 @@ class Schema6(FileLayout):
 
     def fields(self, cls: type[Any], values: dict[str, Any]) -> dict[str, Any]:
         """Return what makes an object of a class from the fields of a file; refuse others than it has."""
-        known = {name: value for name, value in values.items() if name not in LEFT_OUT.get(cls.__name__, ())}
+        left_out, renamed = LEFT_OUT.get(cls.__name__, ()), RENAMED.get(cls.__name__, {})
+        known = {renamed.get(name, name): value for name, value in values.items() if name not in left_out}
         return super().fields(cls, known)
 
 

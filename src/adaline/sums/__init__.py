@@ -20,7 +20,7 @@
 | `ThinnedCurvature` | second derivatives of machines and contrasts, from drawn rows | 2 K D, D²/2 drawn | metrics |
 | `FamilySums` | deviances, Pearson's chi-squared, log-likelihood of a family | K D | dispersion, AIC |
 | `NullScore` | value, slope and information at one output for all rows | constant | null deviance with offsets |
-| `Densities` | log densities of compound Poisson amounts at their own mean | a series | `tweedie` likelihoods |
+| `Densities` | log densities of amounts at their own mean | a series or a formula | Tweedie likelihoods, precisions |
 | `ShapeScore` | derivatives of the likelihood by the shape of a negative binomial | K D | the most likely shape |
 | `MachineObjective` | value and gradient of a user's machine | the machine's | `CustomMachine` |
 | `WrongRows` | sum of t x over misclassified rows, criterion, count | 2 K D | batch perceptrons |

@@ -16,14 +16,14 @@ from adaline.sums.objective import Point, View, device_products, margins
 class FamilyPoint(NamedTuple):
     """Where the sums are taken: weights (1, 1 + D) in a view, and the output of the model without columns.
 
-    `in_trials` : whether weights are numbers of trials, each row one observation, not frequencies.
+    `precision` : whether each row of positive weight is one observation, not as many as its weight.
     """
 
     loss: Likelihood
     theta: Array
     view: View
     null: float
-    in_trials: bool = False
+    precision: bool = False
 
 
 class FamilySums(Totals):
@@ -49,7 +49,7 @@ class FamilySums(Totals):
             parts = (loss.deviance(z, t), loss.deviance(null, t), loss.pearson(z, t))
             totals = [float(weight @ part[:, 0]) for part in parts]
             observed = weight[loss.observed(t)]
-            count = len(observed) if theta.in_trials else float(observed.sum())
+            count = len(observed) if theta.precision else float(observed.sum())
             self.sums += [*totals, float(loss.saturated(t, weight).sum()), count]
 
     def _add_on_device(self, block: Block, point: FamilyPoint) -> None:
@@ -86,7 +86,10 @@ class NullScore(Totals):
 
 
 class Densities(Totals):
-    """Log densities of compound poisson amounts at mean = t, for each of some dispersions; columns are not read."""
+    """Log densities of targets at mean = t, for each of some dispersions; columns are not read.
+
+    A weight is a frequency, or, with `precision`, divides the dispersion of its row.
+    """
 
     reads_columns: ClassVar[bool] = False
 
@@ -96,12 +99,13 @@ class Densities(Totals):
         return cls(np.zeros(int(config["size"])))
 
     def add(self, block: Block, theta: ThetaLike = None) -> None:
-        """Take in a block at a pair: the family and the dispersions."""
-        family, dispersions = theta
+        """Take in a block at a triple: the family, the dispersions, and whether weights are precisions."""
+        family, dispersions, precision = theta
         weight = block.weights()
-        t = host(block.t)[weight > 0, 0]
+        t, weight = host(block.t)[weight > 0, 0], weight[weight > 0]
+        times, shares = (np.ones_like(weight), weight) if precision else (weight, np.ones_like(weight))
         with np.errstate(all="ignore"):
-            self.sums += [float(weight[weight > 0] @ family.log_density(t, phi)) for phi in dispersions]
+            self.sums += [float(times @ family.log_density(t, phi / shares)) for phi in dispersions]
 
 
 class ShapeScore(Totals):

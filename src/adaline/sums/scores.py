@@ -73,7 +73,7 @@ class FittedLikelihood(NamedTuple):
     """A fitted likelihood as the map from a row to its coordinates and slopes, in raw units.
 
     theta (K, 1 + D), intercept first; root (K, 1 + D, m) of the covariance, dispersion included; the loss takes the
-    first `targets` targets of a row; power, typical and precision as above: a share has its number of trials as weight.
+    first `targets` targets of a row; power, typical and precision as above; a number of trials is a precision too.
     """
 
     loss: Loss

@@ -20,6 +20,7 @@ from adaline.fits.elastic_net.squared import fit_net_folds
 from adaline.fits.elastic_net.stacked import fit_stacked
 from adaline.fitted import check_is_fitted
 from adaline.forms import ClassesOf, Count, Curves, Finite, Floats, Intercepts, Slopes, Strings
+from adaline.inference.sample import WeightKind
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.coded import effects_on, scored
 from adaline.input.columns import InputColumns
@@ -51,6 +52,7 @@ from adaline.results import CONSTANT, EXPLAINED, Certificate, Status, combine_ce
 from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
 from adaline.sources.targets import shares_of
+from adaline.sources.totals import weight_totals
 from adaline.sources.views import as_shares
 from adaline.state import FitSettings, FittedAttribute, FittedWith
 from adaline.sums import Targets
@@ -181,6 +183,10 @@ class ElasticNet(LinearRegressor):
         solved as far as numbers allow.
     fit_intercept : bool
         Whether the model has a constant w0; it is never penalised.
+    weights : "frequency" or "precision"
+        What sample_weight means: how often a row was observed (2 is the row twice), or the inverse of its variance up
+        to a factor. Precisions are divided by their mean over rows of positive weight, as in glmnet, so that penalties
+        and coefficients do not depend on their unit.
     basis : a basis of `adaline.basis`, or None
         phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
@@ -230,6 +236,7 @@ class ElasticNet(LinearRegressor):
     standardize: Annotated[bool | None, AnyOf(NONE, FLAG)] = None
     tol: Annotated[float, ZERO_OR_MORE] = 1e-7
     fit_intercept: Annotated[bool, FLAG] = True
+    weights: Annotated[WeightKind, one_of(WeightKind)] = "frequency"
     basis: Annotated[Any, BASIS] = None
 
     learns = ElasticNetState
@@ -251,7 +258,7 @@ class ElasticNet(LinearRegressor):
     def fit(
         self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None, *, offset: None = None
     ) -> Self:
-        """Fit to rows X (n, D) and targets or labels y (n,), or to a source; weights are frequencies.
+        """Fit to rows X (n, D) and targets or labels y (n,), or to a source; `weights` says what sample_weight is.
 
         Several targets (n, K) are fitted separately. X may be an array, a frame, a SciPy sparse matrix, or a
         source, such as `open_table` returns. An offset is refused: `GeneralizedLinear` takes one.
@@ -271,7 +278,7 @@ class ElasticNet(LinearRegressor):
     ) -> FoldFits | None:
         """Return fits to all rows and to all but those of each fold (N,), together; None where they are not."""
         check_parameters(self)
-        if self.basis is not None:
+        if self.basis is not None or self.weights == "precision":  # the mean weight is another one without a fold
             return None
         if NetSettings.of(self).classifies:
             return self._fit_class_folds(X, y, sample_weight, fold)
@@ -386,6 +393,7 @@ class ElasticNet(LinearRegressor):
         """Return the rows, the loss, and the labels where the targets are labels."""
         if not NetSettings.of(self).classifies:
             source, columns = open_rows(self, X, y, sample_weight, reset=True)
+            source = self._weighed(source)
             if loss.name == "binomial" and source.shape.targets > 1:
                 if not source.sum(Targets, loss).finite:  # refuses what are no counts
                     source.refuse_nonfinite()
@@ -395,7 +403,16 @@ class ElasticNet(LinearRegressor):
         classes = given.all_classes()
         if len(classes) < 2:
             raise too_few_classes("ElasticNet", classes)
-        return OpenedNet(given.encoded(classes), loss if len(classes) == 2 else Softmax(), given.columns, classes)
+        return OpenedNet(
+            self._weighed(given.encoded(classes)), loss if len(classes) == 2 else Softmax(), given.columns, classes
+        )
+
+    def _weighed(self, source: Source) -> Source:
+        """Return rows with weights of mean 1 where they are precisions."""
+        if self.weights == "frequency" or not source.targets.weighted:
+            return source
+        totals = weight_totals(source)
+        return source.changed(source.targets.reweighing(totals.rows / totals.weight)) if totals.weight else source
 
     def _options(self, features: int) -> NetOptions:
         automatic = isinstance(self.l1, str)

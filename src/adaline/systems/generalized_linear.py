@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, Unpack, overload
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from adaline.activations import Activation, ActivationName
 from adaline.arrays import (
     Array,
+    GroupsLike,
     HypothesisLike,
     OffsetsLike,
     RowsLike,
@@ -24,15 +25,17 @@ from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.estimator import available_if
-from adaline.fits.constants import Constants, constants_of_targets
-from adaline.fits.likelihood import likelihood_of_family
 from adaline.fits.linear_machine import (
+    Constants,
     FittedMachine,
     MachineOptions,
     Near,
+    constants_of_targets,
+    likelihood_of_family,
     minimise,
+    minimise_shape,
+    with_family,
 )
-from adaline.fits.negative_binomial import minimise_shape, with_shape
 from adaline.fits.stochastic import walk_rows
 from adaline.fitted import AnySystem, check_is_fitted
 from adaline.forms import Count, Finite, Intercepts, PerTarget, Positive, PositiveNumber, Slopes, Strings
@@ -45,8 +48,9 @@ from adaline.inference.family_intervals import OutputErrors, family_interval, ou
 from adaline.inference.hypotheses import HypothesisTest
 from adaline.inference.influence import LikelihoodInfluence, likelihood_influence
 from adaline.inference.profile import check_profile, profile_ends
+from adaline.inference.sample import WeightKind
 from adaline.inference.sandwich import JudgedLikelihoods, judge_likelihoods
-from adaline.inference.view import InferenceView, OffsetErrorArguments, RowsAgain
+from adaline.inference.view import InferenceView, RowsAgain
 from adaline.input import Meter, by_blocks, generator, transaction
 from adaline.input.basis import columns_of
 from adaline.input.coded import (
@@ -55,7 +59,7 @@ from adaline.input.coded import (
 from adaline.input.open import open_rows, read_finite, refuse_overflow
 from adaline.input.system import SystemState
 from adaline.links import LINK, Link, LinkName, name_of
-from adaline.losses import FAMILIES, Loss, Offset
+from adaline.losses import FAMILIES, Loss, NegativeBinomial, Offset
 from adaline.losses.families import Family
 from adaline.losses.registry import ACTIVATION, LOSS, LossName
 from adaline.parameters import (
@@ -76,6 +80,7 @@ from adaline.parameters import (
     Number,
     OneOf,
     PredictedInterval,
+    StatisticDistribution,
     UsedWith,
     one_of,
 )
@@ -237,6 +242,11 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         Stochastic: whether every epoch draws a permutation of the rows. Rows sorted by target or by time need it.
     random_state : int, generator or None
         Where permutations are drawn from.
+    weights : "frequency" or "precision"
+        What sample_weight means: how often a row was observed (2 is the row twice, degrees of freedom included), or the
+        inverse of its variance up to a factor, as `weights` of R's glm: a row of positive weight is one observation.
+        The coefficients are the same; dispersions, standard errors and tests are not. Where the dispersion is
+        estimated, the unit of precisions does not matter; of a rate, its exposure is the precision.
     basis : a basis of `adaline.basis`, or None
         phi: the system works on the columns phi(x) instead of x, made block by block; `basis_` is as learned.
 
@@ -289,6 +299,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     stop_error: Annotated[float | None, AnyOf(NONE, Number())] = None
     shuffle: Annotated[bool, FLAG] = False
     random_state: Annotated[Any, SEED] = 0
+    weights: Annotated[WeightKind, one_of(WeightKind)] = "frequency"
     basis: Annotated[Any, BASIS] = None
 
     learns = GeneralizedLinearState
@@ -319,7 +330,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         offset: OffsetsLike = None,
         exposure: OffsetsLike = None,
     ) -> Self:
-        """Fit to rows X (n, D) and targets y (n,) or (n, K), or to a source; weights are frequencies.
+        """Fit to rows X (n, D) and targets y (n,) or (n, K), or to a source; `weights` says what sample_weight is.
 
         An offset (n,) is a known part of the output of each row, z = w'x + w0 + offset, and (n, K) one of each output;
         an exposure, a time or a size that counts grow with, is an offset by its logarithm. By stochastic steps a weight
@@ -350,7 +361,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         self._state = None  # effects are absorbed afresh
         loss, stochastic = settings.of_row(), self.solver == "stochastic"
         shaping = shape_of(loss) == "auto"
-        loss = with_shape(loss, 1.0) if shaping else loss
+        loss = with_family(loss, NegativeBinomial(1.0)) if shaping else loss
         posed = pose(self, loss, X, y, sample_weight, offset, exposure, held=stochastic)
         options = self._options(posed, before)
         if stochastic:
@@ -418,7 +429,8 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             constants = constants_of(problem)
             found = minimise(problem, constants, options)
         if loss.linked is not None:
-            fit = likelihood_of_family(found, options, constants, self.dispersion, error)
+            precision = self.weights == "precision"
+            fit = likelihood_of_family(found, options, constants, self.dispersion, error, precision)
         known = found.solution.certificate
         if known.status in (Status.SEPARATED, Status.QUASI_SEPARATED):
             weights = (
@@ -543,9 +555,11 @@ class GeneralizedLinear(NearFits, LinearRegressor):
                 "effects are absorbed under loss='poisson' with its log, by solver='auto', without a penalty and with "
                 "an intercept; for the squared loss use LinearRegression"
             )
+        frequencies = self.weights == "frequency"
         if not hasattr(self, "absorbed_"):
-            return absorb_poisson(table)
-        return absorb_poisson(table, Fitted(theta_of(self)[0], self.coding_.effects, self.absorbed_.separated))
+            return absorb_poisson(table, frequencies)
+        fitted = Fitted(theta_of(self)[0], self.coding_.effects, self.absorbed_.separated)
+        return absorb_poisson(table, frequencies, fitted)
 
     @overload
     def predict(
@@ -634,12 +648,19 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         return score_means(self, self._loss(), *given, outputs=outputs, flat=self._flat)
 
     @available_if(lambda system: _has_likelihood(system))
-    @view.spelled_out(OffsetErrorArguments)
     def summary(
         self,
         level: float = 0.95,
+        errors: ErrorKind = "classical",
+        X: RowsLike = None,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        groups: GroupsLike = None,
+        lags: int | None = None,
+        distribution: StatisticDistribution | None = None,
         interval: CoefficientInterval = "wald",
-        **errors: Unpack[OffsetErrorArguments],
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
     ) -> FamilySummary:
         """Return coefficients with standard errors, z or t, p and intervals, deviance, dispersion, AIC and the like.
 
@@ -676,16 +697,25 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         """
         LEVEL.check("level", level)
         COEFFICIENT_INTERVAL.check("interval", interval)
-        found: FamilySummary = self.with_errors(**errors).summary(level, interval)
+        options: dict[str, Any] = {"groups": groups, "lags": lags, "distribution": distribution}
+        asked = self.with_errors(errors, X, y, sample_weight, offset=offset, exposure=exposure, **options)
+        found: FamilySummary = asked.summary(level, interval)
         return found
 
     @available_if(lambda system: _has_likelihood(system))
-    @view.spelled_out(OffsetErrorArguments)
     def test(
         self,
         hypothesis: HypothesisLike,
         value: Any = 0.0,
-        **errors: Unpack[OffsetErrorArguments],
+        errors: ErrorKind = "classical",
+        X: RowsLike = None,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        groups: GroupsLike = None,
+        lags: int | None = None,
+        distribution: StatisticDistribution | None = None,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
     ) -> HypothesisTest:
         """Test linear hypotheses about the coefficients, by Wald's F, or chi-squared where the dispersion is given.
 
@@ -698,10 +728,11 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         >>> round(model.test("x0 = 0").p_value, 4)
         0.0192
         """
-        found: HypothesisTest = self.with_errors(**errors).test(hypothesis, value)
+        options: dict[str, Any] = {"groups": groups, "lags": lags, "distribution": distribution}
+        asked = self.with_errors(errors, X, y, sample_weight, offset=offset, exposure=exposure, **options)
+        found: HypothesisTest = asked.test(hypothesis, value)
         return found
 
-    default_errors: ClassVar[ErrorKind | None] = "classical"
     with_errors = available_if(lambda system: _has_likelihood(system))(view.with_errors)
 
     def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedLikelihoods:
@@ -797,7 +828,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         """Return the loss of the rows of each fit as they were fitted: with the shape that was found, and offsets."""
         losses, fits = [self._loss()], getattr(self, "_fits", None) or [None]
         if shape_of(losses[0]) == "auto":
-            losses = [with_shape(losses[0], fit.family.shape) for fit in fits]
+            losses = [with_family(losses[0], NegativeBinomial(fit.family.shape)) for fit in fits]
         losses *= len(fits) // len(losses)
         return [Offset(loss) for loss in losses] if getattr(self, "_with_offset", None) else losses
 
@@ -840,7 +871,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
 
 
 def with_effects_of_counts(state: GeneralizedLinearState, source: AbsorbedSource) -> GeneralizedLinearState:
-    """Return what was learned with the effects absorbed from the rows, which count among the parameters."""
+    """Return what was learned with the effects absorbed from the rows."""
     effects = source.fitted_effects(np.append(host(state.intercept), host(state.coef)))
     coding = replace(source.coding, effects=effects)
     steps = source.removal.iterations
@@ -854,20 +885,6 @@ def with_effects_of_counts(state: GeneralizedLinearState, source: AbsorbedSource
         columns=state.columns._replace(coding=coding),
         absorbed=source.absorption,
         certificate=proof,
-        fits=[with_absorbed(fit, source) for fit in state.fits or ()],
-    )
-
-
-def with_absorbed(fit: LikelihoodFit, source: AbsorbedSource) -> LikelihoodFit:
-    """Return a fit to rows without effects as one that has these among its parameters; without columns: a constant."""
-    assert fit.family is not None
-    freedom, family = source.absorption.freedom, fit.family
-    null = source.absorption.total
-    return replace(
-        fit,
-        parameters=fit.parameters + freedom,
-        null=fit.log_likelihood + 0.5 * (family.deviance - null),
-        family=replace(family, freedom=family.freedom - freedom, null_deviance=null),
     )
 
 

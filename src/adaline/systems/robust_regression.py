@@ -58,7 +58,6 @@ from adaline.parameters import (
     SEED,
     ZERO_OR_MORE,
     AnyOf,
-    ErrorKind,
     Number,
     OneOf,
     PredictedInterval,
@@ -363,7 +362,6 @@ class RobustRegression(NearFits, LinearRegressor):
         LEVEL.check("level", level)
         return self.with_errors(errors, distribution=distribution).summary(level)
 
-    default_errors: ClassVar[ErrorKind | None] = None  # "nid" of quantiles, else "H1"
     with_errors = view.with_errors
 
     def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedRobust:

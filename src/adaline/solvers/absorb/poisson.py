@@ -46,12 +46,13 @@ class Fitted(NamedTuple):
     separated: int
 
 
-def absorb_poisson(table: TableSource, model: Fitted | None = None) -> AbsorbedSource:
+def absorb_poisson(table: TableSource, frequencies: bool = True, model: Fitted | None = None) -> AbsorbedSource:
     """Return rows without the effects that a table absorbs, whose targets are counts and offsets, (N, 2).
 
-    With `model` they are those of a model that was fitted to these rows.
+    `frequencies` : whether weights say how many rows a row stands for. With `model` they are those of a model that was
+    fitted to these rows.
     """
-    whole, singletons = opened(table)
+    whole, singletons = opened(table, frequencies)
     d = table.shape.features
     _refuse_negative(whole.columns[d])
     separation = None if model is None else _known(whole, model.effects)

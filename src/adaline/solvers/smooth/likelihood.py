@@ -40,7 +40,8 @@ class FamilyFit:
     pearson : Pearson's chi-squared.
     extra : parameters of the likelihood beside the coefficients: a dispersion, or a shape that was estimated.
     shape, shape_error : of a negative binomial and its standard error; NaN where there is none.
-    in_trials : whether weights are numbers of trials, of which targets are shares, rather than frequencies.
+    precision : whether a row is one observation, whatever its weight: inverse variances, or numbers of trials of which
+        targets are shares, rather than frequencies.
     """
 
     family: str
@@ -54,7 +55,7 @@ class FamilyFit:
     extra: Count
     shape: float
     shape_error: float
-    in_trials: bool
+    precision: bool
 
 
 @dataclass(frozen=True)
