@@ -43,7 +43,7 @@ from adaline.cli import main
 from adaline.coding import Coding
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, MissingValues, UnreadableTable
 from adaline.sources import Source
-from adaline.sources.engine import Here, pack, run_work
+from adaline.sources.engine import Held, HeldHere, Here, pack, run_work
 from adaline.sources.engines import spark
 from adaline.sources.tables import batches
 from adaline.sources.tables import source as table_module
@@ -382,6 +382,46 @@ def test_methods_of_rows_with_an_offset(loss: str, tmp_path: Path) -> None:
             expected = getattr(model, method)(here)
             np.testing.assert_array_equal(getattr(model, method)(there), expected)
             np.testing.assert_array_equal(getattr(model, method)(there, offset=None), expected)
+
+
+class KeepsColumns(Here):
+    """An engine that returns values of rows as an object that is no array, as Spark returns a data frame."""
+
+    def hold(self, parts: Any, rows: Any = None) -> Held:
+        return HeldWithColumns([pickle.loads(pack(part))() for part in parts], self.workers)
+
+
+class HeldWithColumns(HeldHere):
+    def column(self, work: bytes, numbers: Any) -> Any:
+        return object()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kept", [0, 2**23])
+def test_scores_of_rows_whose_predictions_stay_on_the_engine(
+    kept: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_module, "KEPT", kept)
+    names = coded_files(tmp_path, rows=240)
+    for system, options in (
+        (LinearRegression(), {"target": "amount"}),
+        (LogisticRegression(), {"target": "three"}),
+        (GeneralizedLinear(loss="poisson"), {"target": "number"}),
+        (GeneralizedLinear(loss="poisson"), {"target": "number", "absorb": "shop"}),
+        (GeneralizedLinear(loss="poisson"), {"target": "number", "offset": "log(times + 1)"}),
+        (GeneralizedLinear(loss="softmax"), {"target": "three"}),
+    ):
+        here, there = (open_table(names, features=FEATURES, cluster=one, **options) for one in (None, KeepsColumns(2)))
+        model = system.fit(here)
+        assert type(model.predict(there)) is object
+        assert model.score(there) == pytest.approx(model.score(here), rel=1e-12)
+    frame = pd.concat([pd.read_parquet(name) for name in names])
+    given = np.log(frame["times"] + 1)
+    model = GeneralizedLinear(loss="poisson").fit(frame[FEATURES], frame["number"], offset=given)
+    expected = model.score(frame[FEATURES], frame["number"], offset=given)
+    there = open_table(names, target="number", features=FEATURES, offset="log(times + 1)", cluster=KeepsColumns(2))
+    model = GeneralizedLinear(loss="poisson").fit(there)
+    assert model.score(there) == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize("target", ["text", "three"])

@@ -444,7 +444,7 @@ def test_a_large_shape_is_found_in_few_passes_or_said_to_be_open(monkeypatch: py
     ]
     likely = [one["log_likelihood"] for one in near]
     assert likely[1] > max(likely[0], likely[2])
-    monkeypatch.setattr("adaline.fits.linear_machine.MOST_SHAPE_STEPS", 2)
+    monkeypatch.setattr("adaline.fits.negative_binomial.MOST_SHAPE_STEPS", 2)
     with pytest.warns(ConvergenceWarning, match="the shape of the negative binomial has not settled"):
         model.fit(rows, y)
     assert model.certificate_.status is Status.NOT_CONVERGED

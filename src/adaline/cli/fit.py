@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -136,7 +135,7 @@ def check_error_option(model: AnyModel, errors: str | None, groups: str | None) 
 
 
 def _takes_errors(system: AnySystem) -> bool:
-    return hasattr(system, "summary") and "errors" in inspect.signature(system.summary).parameters
+    return hasattr(system, "default_errors")
 
 
 def summary_with(
@@ -148,7 +147,7 @@ def summary_with(
         names = listed(groups) or ()
         found = model.summary(errors=errors or "cluster", X=source, groups=names if len(names) == 2 else groups)
     elif errors is not None:
-        takes_rows = errors != "classical" and "X" in inspect.signature(model.summary).parameters
+        takes_rows = errors != "classical" and model.default_errors is not None  # else fit has computed them
         found = model.summary(errors=errors, **({"X": source} if takes_rows else {}))
     return found
 

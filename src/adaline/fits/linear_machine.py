@@ -15,32 +15,25 @@ under a tiny penalty. Where the targets are classes, `SeparationCheck` decides w
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, host
-from adaline.errors import AdalineError, InvalidData
+from adaline.errors import AdalineError
+from adaline.fits.constants import Constants
 from adaline.fits.separation import PATIENCE, Separation, SeparationCheck, with_tiny_penalty
-from adaline.input.first_pass import class_weights_of
 from adaline.links import name_of
 from adaline.losses import (
-    Binomial,
     Gamma,
-    Likelihood,
-    Linked,
     Loss,
-    NegativeBinomial,
     Offset,
     Poisson,
     Scoring,
     Squared,
-    Tweedie,
     Working,
 )
 from adaline.penalties import RidgePenalty, no_penalty
@@ -63,9 +56,8 @@ from adaline.solvers.smooth.choose import (
     minimise_smooth,
     needs_metric,
 )
-from adaline.solvers.smooth.firth import firth, firth_ratios
+from adaline.solvers.smooth.firth import firth
 from adaline.solvers.smooth.gradient import Stop, gradient_descent
-from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, FamilyFit, LikelihoodFit, raw_root
 from adaline.solvers.smooth.near_columns import TurnedProblem, turned
 from adaline.solvers.smooth.newton import (
     FLAT_CHANGE,
@@ -79,8 +71,7 @@ from adaline.solvers.smooth.newton import (
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal
 from adaline.solvers.smooth.refine import ErrorBounds, RefinedWeights, bounded, refine_minimum
-from adaline.sources import Source
-from adaline.sums import Densities, FamilyPoint, FamilySums, NullScore, Point, ShapeScore, Targets, View
+from adaline.sums import Point, View
 from adaline.sums.objective import margins
 
 DEPENDENT = (
@@ -91,18 +82,12 @@ LINK_OUT_OF_RANGE = (
     "means go to the end of the range that link={!r} allows, and the likelihood may have no maximum before it: use a "
     "link that takes every output, such as {}, or start elsewhere by init"
 )
-SHAPE_NOT_CONVERGED = (
-    "the shape of the negative binomial has not settled: give one, as losses.NegativeBinomial(shape=2.0), or use "
-    "loss='poisson' with dispersion='pearson'"
-)
 # rows x coefficients up to which weights are always refined in double-double; doubling it costs the added fits 10 ms
 ALWAYS_REFINED_SIZE = 2**14
 # rows x coefficients beyond which weights are never refined; doubling it slows fits with few proven digits by seconds
 LARGEST_REFINED_SIZE = 2**21
 # digits proven in float64 from which larger fits are not refined; doubling it refines all up to LARGEST_REFINED_SIZE
 ENOUGH_DIGITS = 7.0
-# gap that rounding leaves for any `tol`, relative to the objective; 100x larger costs the smallest `tol` a digit
-ROUNDING_GAP = 1e-26
 # mean curvature per row at the best constants below which they grow without bound (all counts are zero); 10x larger
 # treats event rates of 1e-8 as zero
 VANISHED_CURVATURE = 1e-9
@@ -112,19 +97,6 @@ RESTART_STEPS = 50  # gradient steps per restart; doubling it doubles the passes
 # gain promised by slow Newton steps, relative to the objective, below which they may mean that there is no minimum;
 # 10x larger mistakes outliers, which also slow Newton down, for that
 SLOW_GAIN = 1e-6
-# squared Newton decrement, relative to the objective, at which the null model's fit stops; 100x larger costs it a
-# digit
-NULL_TOL = 1e-16
-# Newton steps of the null model; doubling it matters only with offsets near 1e9, whose null model never converges
-MOST_NULL_STEPS = 200
-# rounds of weights and shape of a negative binomial, and steps of the shape per round; doubling it makes shapes that
-# do not converge take up to four times as long
-MOST_SHAPE_STEPS = 50
-SHAPE_TOL = 1e-11  # relative change of the shape at which its steps stop; 10x larger loses a digit of the shape
-# relative change of the shape of the null model at which its rounds stop; 10x larger loses two digits of a test
-NULL_SHAPE_TOL = 1e-8
-# rounding error of the derivative by the shape, relative to its terms; 10x larger costs a digit where they cancel
-SHAPE_ROUNDING = 2.0**-48
 # difference of two objectives, relative to their scale, up to which they count as equal; 10x larger returns the
 # shortest weights although others fit slightly better
 EQUAL_COST = 1e-10
@@ -207,33 +179,9 @@ class MachineOptions:
         """Whether the coefficients are not penalised."""
         return not self.penalty.any() and not self.l1
 
-
-@dataclass(frozen=True)
-class Constants:
-    """The best machine without slopes.
-
-    Parameters
-    ----------
-    theta : (K, 1 + D) weights in the view: the best constants, or zero without an intercept.
-    loss : of the rows there.
-    lowest : a lower bound on the loss of the rows.
-    scale : size of the objective; its rounding error is a share of this.
-    slope : typical size of the slopes of the loss at a row.
-    inside : whether targets are known to lie on both sides of the constants, so that these cannot grow without bound.
-    mean : of the targets, where they are numbers.
-    """
-
-    theta: Array
-    loss: float
-    lowest: float
-    scale: float
-    slope: float
-    inside: bool
-    mean: tuple[float, ...] = ()
-
-    def gap(self, tol: float) -> float:
-        """Return the gap that a tolerance allows."""
-        return tol * max(self.loss - self.lowest, np.finfo(float).tiny) + ROUNDING_GAP * self.scale
+    def corners(self, view: View) -> Array:
+        """Return the l1 penalties of the coefficients in a view, (D,)."""
+        return np.asarray(self.l1 * self.penalty.unit * view.scale)
 
 
 @dataclass(frozen=True)
@@ -253,290 +201,14 @@ class FittedMachine:
     dependence: Dependence | None = None
 
 
-def constants_of_classes(problem: Problem, counts: Array) -> Constants:
-    """Return the best constants of a likelihood of classes, from the weight (C,) of each; no read of the rows."""
-    total = float(counts.sum())
-    shares = counts / total
-    theta = np.zeros((problem.outputs, 1 + problem.features))
-    if not problem.intercept:
-        loss = total * math.log(len(counts))
-    else:
-        theta[:, 0] = problem.loss.constant(shares if problem.outputs > 1 else shares[1:])
-        loss = -total * float((shares[shares > 0] * np.log(shares[shares > 0])).sum())
-    return Constants(theta, loss, 0.0, loss, 1.0, True)
-
-
-def constants_of_targets(
-    problem: Problem, constant: Array, lowest: float, mean: Array, init: Array | None = None
-) -> Constants:
-    """Return constants near the best ones, given as outputs (K,), in two reads; refuse a loss that is not finite there.
-
-    Where the family allows no row the mean that constants give, other weights take their place: `init`, in raw units,
-    or a least-squares fit to the outputs that the link gives for the targets, which have this mean (T,).
-    """
-    nothing = np.zeros((len(constant), 1 + problem.features))
-    theta = nothing.copy()
-    theta[:, 0] = constant * problem.intercept
-    zero, loss = (problem.evaluate(point).value for point in (nothing, theta))
-    if not math.isfinite(loss):
-        theta, loss = nothing, zero
-    likelihood = problem.loss.linked
-    if not math.isfinite(loss) and likelihood is not None:
-        asked = replace(problem, loss=Working(likelihood, tuple(mean.tolist()))).evaluate(nothing, second=True)
-        if init is not None:
-            theta = problem.from_raw(init)
-        elif asked.hessian is not None:
-            theta = nothing - factor_hessian(asked.hessian).solve(asked.gradient)
-        loss = problem.evaluate(theta).value
-        if not math.isfinite(loss):
-            raise InvalidData(
-                f"no weights are known under which every row has a mean that link={name_of(likelihood.link)!r} allows: "
-                "give such weights as init, or use link='log'"
-            )
-    if not math.isfinite(loss):
-        raise InvalidData("the loss is not finite where weights are zero: check its functions and the targets")
-    scale = max(abs(loss - lowest), abs(zero - lowest) if math.isfinite(zero) else 0.0)
-    slope = math.sqrt(2 * scale / problem.spread.weight)
-    return Constants(theta, lowest + abs(loss - lowest), lowest, scale, slope, False, tuple(mean.tolist()))
-
-
-def best_constants(source: Source, loss: Loss, targets: Targets) -> Array:
-    """Return the outputs (K,) of constants near the best ones; coupled outputs take one read."""
-    if not loss.coupled:
-        return loss.constant(targets.mean)
-    if source.shape.targets > 1:
-        raise InvalidData(f"softmax takes one target, the index of a row's class; y has {source.shape.targets}")
-    classes = int(targets.largest) + 1
-    if classes < 2:
-        raise InvalidData("softmax needs rows of at least 2 classes, 0, 1, ...; all targets are 0")
-    return loss.constant(class_weights_of(source).of(classes) / targets.weight)
-
-
 def minimise(problem: Problem, constants: Constants, options: MachineOptions) -> FittedMachine:
     """Return the machine that minimises the objective."""
     return _Minimising(problem, constants, options).run()
 
 
-def likelihood_of(fitted: FittedMachine, options: MachineOptions, null: float) -> LikelihoodFit:
-    """Return the likelihood fit that inference needs; `null` is minus the log-likelihood of the best constants."""
-    problem, found = fitted.problem, fitted.found
-    assert problem is not None
-    assert found is not None
-    assert fitted.dependence is not None
-    w, tol = found.theta[:, 1:], options.tol * max(null, np.finfo(float).tiny)
-    if options.firth:
-        log_likelihood = -problem.evaluate(found.theta).value
-    else:
-        penalty = 0.5 * float((problem.ridge * w**2).sum()) + float((_corners(problem, options) * np.abs(w)).sum())
-        log_likelihood = penalty - found.evaluation.value
-    return LikelihoodFit(
-        fitted.solution,
-        None if found.curvature is None else raw_root(problem, found.curvature),
-        log_likelihood,
-        -null,
-        problem.source.n_rows,
-        problem.spread.weight,
-        max(problem.outputs - 1, 1) * (fitted.solution.certificate.rank + problem.intercept),
-        not options.free,
-        problem.loss.coupled,
-        fitted.dependence,
-        options.firth,
-        firth_ratios(problem, found, tol, fitted.dependence.kept) if options.firth else None,
-    )
-
-
-def likelihood_of_family(
-    fitted: FittedMachine,
-    options: MachineOptions,
-    constants: Constants,
-    dispersion: str | float | None = None,
-    shape_error: float | None = None,
-    precision: bool = False,
-) -> LikelihoodFit:
-    """Return the likelihood fit of a family that inference needs, in one to three reads.
-
-    `dispersion` is "pearson", "deviance" or a number; None: 1 where the family has none, else "pearson". `shape_error`
-    is that of a shape that was estimated; `precision`: weights are inverse variances, a row is one observation.
-    """
-    problem, found, depends = fitted.problem, fitted.found, fitted.dependence
-    assert problem is not None
-    assert found is not None
-    assert depends is not None
-    likelihood = problem.loss.linked
-    assert likelihood is not None
-    family, weight = likelihood.family, problem.spread.weight
-    columns = problem.source.shape.targets - isinstance(problem.loss, Offset)
-    in_trials = isinstance(family, Binomial) and columns == 1 and constants.lowest != 0  # some share is not 0 or 1
-    precision = precision or in_trials
-    null_output = _null_output(problem, likelihood, constants)
-    point = FamilyPoint(likelihood, found.theta, problem.view, null_output, precision)
-    deviance, null, pearson, saturated, observations = problem.source.sum(FamilySums, point).sums.tolist()
-    deviance, null = max(deviance, 0.0), max(null, 0.0)  # rounding may leave less
-    parameters = fitted.solution.certificate.rank + problem.intercept
-    absorption = problem.source.absorption
-    if absorption is not None:  # effects are parameters too, and the model without columns is a constant
-        parameters, null = parameters + absorption.freedom, absorption.total
-    freedom = observations - parameters
-    dispersion = ("pearson" if family.scaled else 1.0) if dispersion is None else dispersion
-    estimated = isinstance(dispersion, str)
-    phi = (pearson if dispersion == "pearson" else deviance) / freedom if estimated and freedom > 0.5 else math.nan
-    phi = phi if isinstance(dispersion, str) else float(dispersion)
-    if math.isinf(phi):
-        raise InvalidData("the dispersion overflows: some targets are too large beside the others for float64")
-    quasi = math.nan if estimated and not family.scaled else 0.0
-    likely, null_likely = (family.log_likelihood(one, saturated, weight) + quasi for one in (deviance, null))
-    if isinstance(family, Tweedie) and family.scaled and (family.compound or precision) and min(deviance, null) > 0:
-        n = observations if precision else weight
-        of = (family, (deviance / n, null / n), precision)
-        likely, null_likely = problem.source.sum(Densities, of, size=2).sums - n / 2
-    if shape_error is not None:
-        null_likely = _null_of_any_shape(problem, likelihood, constants, null_output) + quasi
-    root = None if options.l1 else _information_root(problem, likelihood, found)
-    return LikelihoodFit(
-        fitted.solution,
-        None if root is None else root * math.sqrt(phi),
-        float(likely),
-        float(null_likely),
-        problem.source.n_rows,
-        weight,
-        parameters,
-        not options.free,
-        False,
-        depends,
-        family=FamilyFit(
-            family=family.name,
-            link=name_of(likelihood.link),
-            dispersion=phi,
-            estimated=estimated,
-            freedom=freedom,
-            deviance=deviance,
-            null_deviance=null,
-            pearson=pearson,
-            extra=int(family.scaled) + (shape_error is not None),
-            shape=float(family.shape) if isinstance(family, NegativeBinomial) else math.nan,
-            shape_error=math.nan if shape_error is None else shape_error,
-            precision=precision,
-        ),
-    )
-
-
-def _null_output(problem: Problem, likelihood: Likelihood, constants: Constants) -> float:
-    """Return the output of the model without columns, NaN where it has no mean; reads the rows if they have offsets."""
-    if not problem.intercept:
-        offset = isinstance(problem.loss, Offset)
-        return 0.0 if offset or likelihood.family.inside(likelihood.link, np.zeros(1)).all() else math.nan
-    output = float(problem.loss.constant(np.array(constants.mean))[0])
-    if not isinstance(problem.loss, Offset):
-        return output
-    value, slope, information = problem.source.sum(NullScore, (likelihood, output)).sums.tolist()
-    share = 1.0
-    for _ in range(MOST_NULL_STEPS):
-        if not (math.isfinite(value) and information > 0 and share > NULL_TOL):
-            break
-        step = -share * slope / information
-        if slope * slope <= NULL_TOL * information * abs(value) or output + step == output:
-            break
-        new = problem.source.sum(NullScore, (likelihood, output + step)).sums.tolist()
-        if new[0] <= value + FLAT_CHANGE * abs(value):
-            output, (value, slope, information), share = output + step, new, 1.0
-        else:
-            share /= 2
-    return output if math.isfinite(value) else math.nan
-
-
-def _information_root(problem: Problem, likelihood: Likelihood, found: DescentResult) -> Array | None:
-    """Return a root of the inverse expected information in raw units; one read unless it equals the curvature."""
-    curvature = found.curvature
-    if curvature is None or not likelihood.family.canonical(likelihood.link):
-        if problem.size > MOST_MATRIX_SIDE:
-            return None
-        hessian = replace(problem, loss=Scoring(likelihood)).evaluate(found.theta, second=True).hessian
-        curvature = None if hessian is None else factor_hessian(hessian, problem.ridges)
-    return None if curvature is None else raw_root(problem, curvature)
-
-
 def _scoring(loss: Loss) -> Loss:
     """Return a likelihood with its expected curvature, any other loss unchanged."""
     return loss if loss.linked is None else Scoring(loss.linked)
-
-
-def minimise_shape(
-    problem: Problem, constants_of: Callable[[Problem], Constants], options: MachineOptions
-) -> tuple[FittedMachine, Constants, float]:
-    """Return the machine of a negative binomial of the most likely shape, its constants, and the error of the shape.
-
-    Weights and shape are fitted in turn. They are orthogonal parameters, so that this nearly takes Newton steps in both
-    (W. N. Venables, B. D. Ripley, Modern Applied Statistics with S, 7.4).
-    """
-    shape, fitted, second = 1.0, None, -1.0
-    for _ in range(MOST_SHAPE_STEPS):
-        own = replace(problem, loss=with_family(problem.loss, NegativeBinomial(shape)))
-        constants = constants_of(own)
-        near = options if fitted is None else replace(options, init=fitted.solution.theta)
-        fitted = minimise(own, constants, near)
-        assert fitted.found is not None
-        assert fitted.problem is not None
-        unbounded = fitted.solution.certificate.status is Status.NO_MINIMUM
-        before = shape
-        shape, second = _likely_shape(fitted.problem, fitted.found.theta, shape, 0 if unbounded else MOST_SHAPE_STEPS)
-        if shape == before:
-            break
-    else:
-        assert fitted is not None
-        proof = replace(fitted.solution.certificate, status=Status.NOT_CONVERGED, advice=SHAPE_NOT_CONVERGED)
-        fitted = replace(fitted, solution=fitted.solution._replace(certificate=proof))
-    assert fitted is not None
-    return fitted, constants, math.sqrt(-1 / second) if second < 0 else math.inf
-
-
-def _likely_shape(problem: Problem, theta: Array, shape: float, steps: int = MOST_SHAPE_STEPS) -> tuple[float, float]:
-    """Return the most likely shape at weights (1, 1 + D) in the view, and the second derivative there."""
-    for step_number in count():
-        likelihood = with_family(problem.loss, NegativeBinomial(shape)).linked
-        assert likelihood is not None
-        point = FamilyPoint(likelihood, theta, problem.view, 0.0)
-        first, second, size = problem.source.sum(ShapeScore, point).sums.tolist()
-        slope, bend = shape * first, shape**2 * second + shape * first  # by the logarithm of the shape
-        step = -slope / bend if bend < 0 else math.copysign(1.0, slope)
-        settled = abs(step) <= SHAPE_TOL or abs(first) <= SHAPE_ROUNDING * size
-        if settled or shape > LARGEST_SHAPE or step_number >= steps:
-            break
-        shape *= math.exp(min(max(step, -2.0), 2.0))
-    return shape, second
-
-
-def _null_of_any_shape(problem: Problem, likelihood: Likelihood, constants: Constants, output: float) -> float:
-    """Return the log-likelihood of a negative binomial without columns, whose shape is the most likely one then.
-
-    `output` is that of the model without columns at the shape of the fit.
-    """
-    family, theta = likelihood.family, np.zeros((1, 1 + problem.features))
-    assert isinstance(family, NegativeBinomial)
-    for _ in range(MOST_SHAPE_STEPS):
-        theta[0, 0] = output
-        shape, _ = _likely_shape(problem, theta, float(family.shape))
-        if abs(shape - family.shape) <= NULL_SHAPE_TOL * shape or not math.isfinite(output):
-            break
-        family = NegativeBinomial(shape)
-        own = replace(problem, loss=with_family(problem.loss, family))
-        assert own.loss.linked is not None
-        likelihood = own.loss.linked
-        output = _null_output(own, likelihood, constants)
-    sums = problem.source.sum(FamilySums, FamilyPoint(likelihood, theta, problem.view, output)).sums
-    return float(family.log_likelihood(sums[1], sums[3], problem.spread.weight))
-
-
-def with_family(loss: Loss, family: Any) -> Loss:
-    """Return a linked loss, with its offset, of another family."""
-    if isinstance(loss, Offset):
-        return Offset(with_family(loss.loss, family))
-    assert isinstance(loss, Linked)
-    return replace(loss, family=family)
-
-
-def _corners(problem: Problem, options: MachineOptions) -> Array:
-    """Return the l1 penalties of the coefficients in the view, (D,)."""
-    return np.asarray(options.l1 * options.penalty.unit * problem.view.scale)
 
 
 class _Minimising:
@@ -573,7 +245,7 @@ class _Minimising:
             found, name = firth(problem, np.zeros_like(self.constants.theta), self.wanted), "Firth's scoring"
         elif options.l1:
             steps = problem if self.loss.convex else replace(problem, loss=_scoring(self.loss))
-            found = proximal(steps, _corners(problem, options), self._start(), self.wanted)
+            found = proximal(steps, options.corners(problem.view), self._start(), self.wanted)
             name = "proximal Newton"
         else:
             near = self._near()

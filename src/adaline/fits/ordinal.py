@@ -15,7 +15,8 @@ import numpy as np
 
 from adaline.arrays import Array, as_dense, host
 from adaline.errors import AdalineError
-from adaline.fits.linear_machine import DEPENDENT, ROUNDING_GAP
+from adaline.fits.constants import ROUNDING_GAP
+from adaline.fits.linear_machine import DEPENDENT
 from adaline.fits.separation import MOST_EXPLAINED_NUMBERS, PATIENCE, PROOF_WORK, TINY_PENALTY, Separation
 from adaline.penalties import RidgePenalty
 from adaline.results import Solution, Status

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from inspect import signature
-
 from adaline.arrays import OffsetsLike, RowsLike, TargetsLike, WeightsLike
 from adaline.errors import InvalidParameter
 from adaline.fitted import AnyModel
@@ -150,6 +148,5 @@ def drop1(
 
 def view_of(model: AnyModel) -> JudgedModel:
     """Return a model with the standard errors that it has by default."""
-    default = signature(type(model).summary).parameters["errors"].default
-    found: JudgedModel = model.with_errors(default)
+    found: JudgedModel = model.with_errors()
     return found

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, GroupsLike, refuse_masked
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.inference.roots import root_of, root_of_difference
+from adaline.inference.roots import root_of, root_of_difference, small_sample_factor
 from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource
 from adaline.sums import FittedDesign, FittedLikelihood, GroupScores
@@ -68,10 +68,9 @@ class ClusteredScores:
         """Degrees of freedom of t and of the denominator of F."""
         return min(self.groups) - 1.0
 
-    def scale(self, rows: float, parameters: float) -> float:
+    def factor(self, rows: float, parameters: float) -> float:
         """Return c."""
-        groups = min(self.groups)
-        return groups / (groups - 1.0) * (rows - 1.0) / (rows - parameters) if self.kind == "CR1" else 1.0
+        return small_sample_factor(self.kind, rows, parameters, min(self.groups))
 
     def meat(self, k: int) -> Array:
         """Return G of target k, (m, m), but for c; of two columns it may have negative eigenvalues."""

@@ -30,7 +30,7 @@ from adaline.arrays import Array, RowsLike, host
 from adaline.block import Block
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.inference.clusters import CLUSTERED, nested_freedom, read_scores
-from adaline.inference.roots import root_of
+from adaline.inference.roots import root_of, small_sample_factor
 from adaline.inference.sample import Sample
 from adaline.parameters import (
     ERROR_KIND,
@@ -230,10 +230,6 @@ class ErrorOptions:
         """Return how far apart rows may be related."""
         return int(4 * (rows / 100) ** (2 / 9)) if self.lags is None else int(self.lags)
 
-    def scale(self, rows: float, parameters: float) -> float:
-        """Return c of the formulas above, but for groups."""
-        return rows / (rows - parameters) if self.errors == "HC1" else 1.0
-
     def tempered(self, design: Design, mean: float) -> Design:
         """Return a fit with the power of these errors; `mean` is that of the leverages."""
         return design._replace(power=POWERS.get(self.errors, 0.0), typical=mean if self.errors == "HC4" else None)
@@ -328,7 +324,7 @@ def covariances(fit: Fit, source: Source, sample: Sample, options: ErrorOptions)
     out = []
     for k in range(targets):
         parameters = float(fit.trace[k])
-        root = _root(fit, k, meat[k], options.scale(sample.n, parameters))
+        root = _root(fit, k, meat[k], small_sample_factor(errors, sample.n, parameters))
         out.append(Covariance(fit, k, root, sample.n - parameters, errors))
     return out
 
@@ -416,7 +412,7 @@ def _clustered(fit: Fit, source: Source, sample: Sample, options: ErrorOptions) 
     nested = nested_freedom(source, joined[:2]) if found.kind == "CR1" else 0.0
     out = []
     for k in range(len(fit.squares)):
-        root, notes = found.root(k, found.scale(sample.n, float(fit.trace[k]) - nested))
+        root, notes = found.root(k, found.factor(sample.n, float(fit.trace[k]) - nested))
         root = np.ldexp(root, factor_of(fit).scaling.target_scale[k])
         out.append(Covariance(fit, k, root, found.freedom, options.errors, (*found.notes(), *notes)))
     return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,15 @@ from adaline.solvers.least_squares.factor import EPS
 
 # negative eigenvalue, relative to the largest, beyond rounding; 10x larger accepts more indefinite covariances
 NEGATIVE_EIGENVALUE = 1e-9
+
+
+def small_sample_factor(errors: str, rows: float, parameters: float, groups: float = math.nan) -> float:
+    """Return c: N/(N - p) for HC1, G/(G - 1) (N - 1)/(N - p) for CR1 of G groups, 1 for all other errors."""
+    if errors == "HC1":
+        return rows / (rows - parameters)
+    if errors == "CR1":
+        return groups / (groups - 1.0) * (rows - 1.0) / (rows - parameters)
+    return 1.0
 
 
 def root_of(meat: Array, scale: float) -> Array:

@@ -28,7 +28,7 @@ from adaline.inference.covariance import (
     refuse_full_leverage,
 )
 from adaline.inference.likelihood import check_maximum
-from adaline.inference.roots import root_of, root_of_difference
+from adaline.inference.roots import root_of, root_of_difference, small_sample_factor
 from adaline.losses import Loss
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources import Source
@@ -108,7 +108,7 @@ def judge_likelihood(
     if options.errors in CLUSTERED:
         found, joined = read_scores(source, design, options.errors, options.groups, size=m, targets=1)
         check_rows_cost(fit, source, found.squares)
-        scale = found.scale(n, p - (nested_freedom(source, joined[:2]) if found.kind == "CR1" else 0.0))
+        scale = found.factor(n, p - (nested_freedom(source, joined[:2]) if found.kind == "CR1" else 0.0))
         if len(found.groups) == 1:
             root, notes = found.root(0, scale)
             return replace(fit.without_dependent(), root=design.root @ root), found.freedom, [*found.notes(), *notes]
@@ -125,7 +125,7 @@ def judge_likelihood(
         refuse_full_leverage(source, design, scores, options.errors)
         meat, cost = scores.meat, scores.squares
     check_rows_cost(fit, source, cost)
-    root = design.root @ root_of(meat[0], options.scale(n, p))
+    root = design.root @ root_of(meat[0], small_sample_factor(options.errors, n, p))
     return replace(fit.without_dependent(), root=root), n - p, []
 
 

@@ -3,15 +3,16 @@
 A model keeps sums, not rows, so that robust errors need the rows again. `with_errors` reads them once, and `summary`,
 `test`, `effects` and `predict` of the view that it returns share one covariance.
 
-A system takes part with the methods that `Inferred` lists, and with `with_errors = view.with_errors` in its class.
+A system takes part with the methods that `Inferred` lists, and with `with_errors = view.with_errors` in its class. Its
+own `summary` and `test` are short forms for one question: they take the arguments of `with_errors` as `**errors`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from inspect import signature
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypedDict, TypeVar
 
 from adaline.arrays import GroupsLike, HypothesisLike, LabelsLike, OffsetsLike, RowsLike, TargetsLike, WeightsLike
 from adaline.errors import InvalidParameter, SumsMissing
@@ -38,6 +39,7 @@ if TYPE_CHECKING:  # what answers the questions is imported when one is asked
 TableT = TypeVar("TableT", bound="CoefficientTable")
 TestT = TypeVar("TestT")
 JudgedT = TypeVar("JudgedT")
+MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 
 
 CHOSEN = (
@@ -61,8 +63,30 @@ class RowsAgain(NamedTuple):
             raise InvalidParameter(f"{type(model).__name__} takes no offset or exposure: GeneralizedLinear does")
 
 
+class ErrorArguments(TypedDict, total=False):
+    """The arguments of `summary` and `test` that say which standard errors, and give the rows again for robust ones."""
+
+    errors: ErrorKind | None
+    X: RowsLike
+    y: TargetsLike
+    sample_weight: WeightsLike
+    groups: GroupsLike
+    lags: int | None
+    distribution: StatisticDistribution | None
+
+
+class OffsetErrorArguments(ErrorArguments, total=False):
+    """The same of a model that is fitted with an offset."""
+
+    offset: OffsetsLike
+    exposure: OffsetsLike
+
+
 class Inferred(Protocol[TableT, TestT, JudgedT]):
     """The methods of a system that its view calls; `_summarise` and `_test` may take more arguments."""
+
+    default_errors: ClassVar[ErrorKind | None]
+    """The standard errors where none are named; None where they depend on the fit."""
 
     def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedT:
         """Return the fits with these errors; read the rows where the errors need them."""
@@ -225,7 +249,7 @@ class InferenceView(Generic[TableT, TestT, JudgedT]):
 
 def with_errors(
     self: Inferred[TableT, TestT, JudgedT],
-    errors: ErrorKind | RobustErrorKind | None,
+    errors: ErrorKind | RobustErrorKind | None = None,
     X: RowsLike = None,
     y: TargetsLike = None,
     sample_weight: WeightsLike = None,
@@ -244,7 +268,7 @@ def with_errors(
     Parameters
     ----------
     errors, groups, lags, distribution
-        As for `summary` of the model.
+        As for `summary` of the model; errors=None are those that it shows by default.
     X, y, sample_weight, offset, exposure
         The rows that were fitted, for robust errors and profile intervals. Other rows are refused.
 
@@ -268,6 +292,23 @@ def with_errors(
     """
     from adaline.inference.covariance import ErrorOptions
 
-    kind: Any = errors  # which of them there are is for the model to say
+    kind: Any = self.default_errors if errors is None else errors  # which of them there are is for the model to say
     options, rows = ErrorOptions(kind, groups, lags, distribution), RowsAgain(X, y, sample_weight, offset, exposure)
     return InferenceView(self, options, rows, self._judge(options, rows))  # a copy: public methods read one
+
+
+def spelled_out(arguments: type[ErrorArguments]) -> Callable[[MethodT], MethodT]:
+    """Show the arguments that a method takes as `**errors` one by one, in `help` and where editors ask for them."""
+    defaults = dict.fromkeys(arguments.__annotations__) | {"errors": "classical"}
+    more = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=defaults[name], annotation=hint.__forward_arg__)
+        for name, hint in arguments.__annotations__.items()
+    ]
+
+    def shown(method: MethodT) -> MethodT:
+        own = signature(method)
+        first = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+        method.__signature__ = own.replace(parameters=[*first, *more])  # type: ignore[attr-defined]
+        return method
+
+    return shown

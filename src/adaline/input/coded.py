@@ -139,7 +139,7 @@ def scored(
     """
     if isinstance(X, Source):
         X = source = coded(system, X)
-        if by_rows and is_table(source) and source.streamed:
+        if by_rows and is_added_up(source):
             return streamed_score(system, source)
         t = source.target_values() if is_table(source) else source.read_targets()
         y, sample_weight = (t[:, 0] if source.targets.flat and t.ndim == 2 else t), source.read_weights()
@@ -148,6 +148,11 @@ def scored(
     refuse_masked(y, "y")
     refuse_masked(sample_weight, "sample_weight")
     return _judged(system, score.__func__, brought(system.predict(X)), X, y, sample_weight)
+
+
+def is_added_up(source: Source) -> bool:
+    """Whether rows are scored block by block: of a stream, and of a table on an engine, where predictions stay."""
+    return source.streamed or (is_table(source) and source.on_engine)
 
 
 def brought(values: Any) -> Any:
@@ -202,6 +207,17 @@ def _right(system: AnySystem, labels: NDArray[Any], block: Block) -> Array:
     return np.array([[weight.sum(), weight @ hit]])
 
 
+def predict_blocks(system: AnySystem, source: Source) -> Array:
+    """Return the predictions of all rows of a coded source, (N, ...), in this process wherever the rows are."""
+    return source.map(partial(_predicted, system, source.targets.given))
+
+
+def _predicted(system: AnySystem, targets: int, block: Block) -> Array:
+    """Return the predictions of the rows of a block; what follows its targets is the known part of their outputs."""
+    known = block.t[:, targets:]
+    return np.asarray(system.predict(as_coded(block.x, known if known.size else None)))
+
+
 def _determination(system: AnySystem, source: Source) -> float:
     """Return R^2 of the predictions of the rows, the mean of that of each target."""
     targets = source.targets.given
@@ -219,8 +235,6 @@ def _squares(system: AnySystem, targets: int, block: Block) -> Array:
     if not weight.any():
         return np.zeros((1, 1 + 3 * targets))
     with np.errstate(all="ignore"):
-        known = block.t[:, targets:]
-        rows = as_coded(block.x, known if known.size else None)
-        found = np.asarray(system.predict(rows)).reshape(t.shape)
+        found = _predicted(system, targets, block).reshape(t.shape)
         mean = weight @ t / weight.sum()
         return np.concatenate([[weight.sum()], mean, weight @ (t - mean) ** 2, weight @ (t - found) ** 2])[None]

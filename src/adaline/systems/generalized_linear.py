@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, overload
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from adaline.activations import Activation, ActivationName
 from adaline.arrays import (
     Array,
-    GroupsLike,
     HypothesisLike,
     OffsetsLike,
     RowsLike,
@@ -25,17 +24,15 @@ from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.estimator import available_if
+from adaline.fits.constants import Constants, constants_of_targets
+from adaline.fits.likelihood import likelihood_of_family
 from adaline.fits.linear_machine import (
-    Constants,
     FittedMachine,
     MachineOptions,
     Near,
-    constants_of_targets,
-    likelihood_of_family,
     minimise,
-    minimise_shape,
-    with_family,
 )
+from adaline.fits.negative_binomial import minimise_shape, with_shape
 from adaline.fits.stochastic import walk_rows
 from adaline.fitted import AnySystem, check_is_fitted
 from adaline.forms import Count, Finite, Intercepts, PerTarget, Positive, PositiveNumber, Slopes, Strings
@@ -50,7 +47,7 @@ from adaline.inference.influence import LikelihoodInfluence, likelihood_influenc
 from adaline.inference.profile import check_profile, profile_ends
 from adaline.inference.sample import WeightKind
 from adaline.inference.sandwich import JudgedLikelihoods, judge_likelihoods
-from adaline.inference.view import InferenceView, RowsAgain
+from adaline.inference.view import InferenceView, OffsetErrorArguments, RowsAgain
 from adaline.input import Meter, by_blocks, generator, transaction
 from adaline.input.basis import columns_of
 from adaline.input.coded import (
@@ -59,7 +56,7 @@ from adaline.input.coded import (
 from adaline.input.open import open_rows, read_finite, refuse_overflow
 from adaline.input.system import SystemState
 from adaline.links import LINK, Link, LinkName, name_of
-from adaline.losses import FAMILIES, Loss, NegativeBinomial, Offset
+from adaline.losses import FAMILIES, Loss, Offset
 from adaline.losses.families import Family
 from adaline.losses.registry import ACTIVATION, LOSS, LossName
 from adaline.parameters import (
@@ -80,7 +77,6 @@ from adaline.parameters import (
     Number,
     OneOf,
     PredictedInterval,
-    StatisticDistribution,
     UsedWith,
     one_of,
 )
@@ -361,7 +357,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         self._state = None  # effects are absorbed afresh
         loss, stochastic = settings.of_row(), self.solver == "stochastic"
         shaping = shape_of(loss) == "auto"
-        loss = with_family(loss, NegativeBinomial(1.0)) if shaping else loss
+        loss = with_shape(loss, 1.0) if shaping else loss
         posed = pose(self, loss, X, y, sample_weight, offset, exposure, held=stochastic)
         options = self._options(posed, before)
         if stochastic:
@@ -648,19 +644,12 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         return score_means(self, self._loss(), *given, outputs=outputs, flat=self._flat)
 
     @available_if(lambda system: _has_likelihood(system))
+    @view.spelled_out(OffsetErrorArguments)
     def summary(
         self,
         level: float = 0.95,
-        errors: ErrorKind = "classical",
-        X: RowsLike = None,
-        y: TargetsLike = None,
-        sample_weight: WeightsLike = None,
-        groups: GroupsLike = None,
-        lags: int | None = None,
-        distribution: StatisticDistribution | None = None,
         interval: CoefficientInterval = "wald",
-        offset: OffsetsLike = None,
-        exposure: OffsetsLike = None,
+        **errors: Unpack[OffsetErrorArguments],
     ) -> FamilySummary:
         """Return coefficients with standard errors, z or t, p and intervals, deviance, dispersion, AIC and the like.
 
@@ -697,25 +686,16 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         """
         LEVEL.check("level", level)
         COEFFICIENT_INTERVAL.check("interval", interval)
-        options: dict[str, Any] = {"groups": groups, "lags": lags, "distribution": distribution}
-        asked = self.with_errors(errors, X, y, sample_weight, offset=offset, exposure=exposure, **options)
-        found: FamilySummary = asked.summary(level, interval)
+        found: FamilySummary = self.with_errors(**errors).summary(level, interval)
         return found
 
     @available_if(lambda system: _has_likelihood(system))
+    @view.spelled_out(OffsetErrorArguments)
     def test(
         self,
         hypothesis: HypothesisLike,
         value: Any = 0.0,
-        errors: ErrorKind = "classical",
-        X: RowsLike = None,
-        y: TargetsLike = None,
-        sample_weight: WeightsLike = None,
-        groups: GroupsLike = None,
-        lags: int | None = None,
-        distribution: StatisticDistribution | None = None,
-        offset: OffsetsLike = None,
-        exposure: OffsetsLike = None,
+        **errors: Unpack[OffsetErrorArguments],
     ) -> HypothesisTest:
         """Test linear hypotheses about the coefficients, by Wald's F, or chi-squared where the dispersion is given.
 
@@ -728,11 +708,10 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         >>> round(model.test("x0 = 0").p_value, 4)
         0.0192
         """
-        options: dict[str, Any] = {"groups": groups, "lags": lags, "distribution": distribution}
-        asked = self.with_errors(errors, X, y, sample_weight, offset=offset, exposure=exposure, **options)
-        found: HypothesisTest = asked.test(hypothesis, value)
+        found: HypothesisTest = self.with_errors(**errors).test(hypothesis, value)
         return found
 
+    default_errors: ClassVar[ErrorKind | None] = "classical"
     with_errors = available_if(lambda system: _has_likelihood(system))(view.with_errors)
 
     def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedLikelihoods:
@@ -828,7 +807,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         """Return the loss of the rows of each fit as they were fitted: with the shape that was found, and offsets."""
         losses, fits = [self._loss()], getattr(self, "_fits", None) or [None]
         if shape_of(losses[0]) == "auto":
-            losses = [with_family(losses[0], NegativeBinomial(fit.family.shape)) for fit in fits]
+            losses = [with_shape(losses[0], fit.family.shape) for fit in fits]
         losses *= len(fits) // len(losses)
         return [Offset(loss) for loss in losses] if getattr(self, "_with_offset", None) else losses
 

@@ -29,7 +29,8 @@ from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource
 from adaline.state import FittedAttribute
 from adaline.sums import Moments
-from adaline.systems.families.linear_system import LeastSquaresState, LinearSystem, OpenedRegression, SolvedRegression
+from adaline.systems.families.least_squares_state import LeastSquaresState, OpenedRegression, SolvedRegression
+from adaline.systems.families.linear_system import LinearSystem
 from adaline.systems.families.named import named_system
 
 if TYPE_CHECKING:  # tables are slow to import

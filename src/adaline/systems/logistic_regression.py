@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, get_args, overload
+from typing import Annotated, Any, ClassVar, Literal, Self, Unpack, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import (
     Array,
-    GroupsLike,
     HypothesisLike,
     RowsLike,
     TargetsLike,
@@ -24,15 +23,15 @@ from adaline.block import Shape
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.estimator import available_if, clone
-from adaline.fits.linear_machine import (
-    Constants,
-    MachineOptions,
-    Near,
-    constants_of_classes,
-    likelihood_of,
-    minimise,
+from adaline.fits.class_machines import (
+    ClassOptions,
+    LikelihoodMachine,
+    MachinesBefore,
+    fit_codings,
+    fit_likelihood,
+    paths_without_folds,
 )
-from adaline.fits.penalty_path import PenaltyPath, cross_validated, has_matrices, held_out_paths
+from adaline.fits.penalty_path import PenaltyPath
 from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
 from adaline.forms import ClassesOf, Count, Curves, Finite, Floats, Strings
@@ -52,7 +51,7 @@ from adaline.inference.likelihood import (
 )
 from adaline.inference.profile import check_profile, profile_ends
 from adaline.inference.sandwich import JudgedLikelihoods, judge_likelihoods
-from adaline.inference.view import InferenceView, RowsAgain
+from adaline.inference.view import ErrorArguments, InferenceView, RowsAgain
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import columns_of
 from adaline.input.class_weights import ClassifiedRows, class_weights, open_classes
@@ -80,23 +79,18 @@ from adaline.parameters import (
     ErrorKind,
     OneOf,
     PredictedInterval,
-    StatisticDistribution,
     UsedWith,
     WholeNumber,
     one_of,
 )
-from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status, combine_certificates, without_constants
 from adaline.scans.base import first_theta
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.choose import SmoothSolver
 from adaline.solvers.smooth.likelihood import LikelihoodFit
-from adaline.solvers.smooth.problem import Problem, build_problem, column_spread
 from adaline.sources import Source
-from adaline.sources.base import InMemory
-from adaline.sources.views import Fold, in_memory, recoded
+from adaline.sources.views import in_memory, recoded
 from adaline.state import FitSettings, FittedAttribute, FittedWith
-from adaline.sums import Spread
 from adaline.systems import online_alias
 from adaline.systems.families.decisions import (
     coupled_log_probabilities,
@@ -347,29 +341,12 @@ class LogisticRegression(NearFits, LinearClassifier):
         check_parameters(self)
         draft = clone(self)  # for which a formula may choose the constant
         rows = open_classes(open_labelled(draft, X, y, sample_weight, reset=True), self.class_weight)
+        several = len(rows.counts) > 2 and self.scheme != "softmax"
+        if several or isinstance(self.class_weight, str):
+            return None
         if rows.source.empty_on_device() is None:
             rows = replace(rows, source=in_memory(rows.source))
-        counts = _counts_without(rows, fold)
-        several = len(rows.counts) > 2 and self.scheme != "softmax"
-        two = len(rows.counts) == 2
-        problem, constants = draft._opened(rows, two)
-        together = has_matrices(problem, len(counts))
-        lasting = together or isinstance(rows.source, InMemory)
-        if several or isinstance(self.class_weight, str) or not (counts > 0).all() or not lasting:
-            return None
-        spreads = [column_spread(Fold(rows.source, k, fold, held_out=False)) for k in range(len(counts))]
-        units = [draft._unit(spread) for spread in (rows.spread, *spreads)]
-        if together or not isinstance(rows.source, InMemory):
-            return held_out_paths(problem, units[0], constants.theta, constants.loss, fold, units[1:])
-        assert isinstance(rows.source, InMemory)
-        each = []
-        for k, (one, unit, spread) in enumerate(zip(counts, units[1:], spreads, strict=True)):
-            kept = np.flatnonzero(fold != k)
-            part = replace(rows, source=rows.source.take_rows(kept), counts=one, spread=spread, sample=None)
-            other = fold[kept] - (fold[kept] > k)
-            own, null = draft._opened(part, two)
-            each.append(cross_validated(own, unit, null.theta, null.loss, other))
-        return cross_validated(problem, units[0], constants.theta, constants.loss, fold), each
+        return paths_without_folds(rows, fold, draft._class_options())
 
     def _fit(
         self,
@@ -455,18 +432,13 @@ class LogisticRegression(NearFits, LinearClassifier):
 
     @available_if(online_alias.has_maximum)
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
+    @view.spelled_out(ErrorArguments)
     def summary(
         self,
         level: float = 0.95,
         reference: Any = None,
-        errors: ErrorKind = "classical",
-        X: RowsLike = None,
-        y: TargetsLike = None,
-        sample_weight: WeightsLike = None,
-        groups: GroupsLike = None,
-        lags: int | None = None,
-        distribution: StatisticDistribution | None = None,
         interval: CoefficientInterval = "wald",
+        **errors: Unpack[ErrorArguments],
     ) -> LikelihoodSummary:
         """Return coefficients with standard errors, z, p, intervals and odds ratios, and how well the model fits.
 
@@ -517,22 +489,16 @@ class LogisticRegression(NearFits, LinearClassifier):
         """
         LEVEL.check("level", level)
         COEFFICIENT_INTERVAL.check("interval", interval)
-        asked = self.with_errors(errors, X, y, sample_weight, groups=groups, lags=lags, distribution=distribution)
-        return asked.summary(level, interval, reference)
+        return self.with_errors(**errors).summary(level, interval, reference)
 
+    @view.spelled_out(ErrorArguments)
     def test(
         self,
         hypothesis: HypothesisLike,
         value: Any = 0.0,
         target: Any = None,
         reference: Any = None,
-        errors: ErrorKind = "classical",
-        X: RowsLike = None,
-        y: TargetsLike = None,
-        sample_weight: WeightsLike = None,
-        groups: GroupsLike = None,
-        lags: int | None = None,
-        distribution: StatisticDistribution | None = None,
+        **errors: Unpack[ErrorArguments],
     ) -> WaldTest:
         """Test linear hypotheses about the coefficients by Wald's chi-squared.
 
@@ -548,9 +514,9 @@ class LogisticRegression(NearFits, LinearClassifier):
         >>> round(model.test("x0 = 0").p_value, 3)
         0.183
         """
-        asked = self.with_errors(errors, X, y, sample_weight, groups=groups, lags=lags, distribution=distribution)
-        return asked.test(hypothesis, value, target, reference)
+        return self.with_errors(**errors).test(hypothesis, value, target, reference)
 
+    default_errors: ClassVar[ErrorKind | None] = "classical"
     with_errors = view.with_errors
 
     def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedLikelihoods:
@@ -708,84 +674,46 @@ class LogisticRegression(NearFits, LinearClassifier):
         rows: ClassifiedRows,
         width: int,
         present: NDArray[np.bool_],
-        before: Array | None,
+        weights: Array | None,
         model: Self | None,
         path: PenaltyPath | None,
     ) -> list[LikelihoodMachine]:
-        """Return the fitted machines, of `width` columns: one, or K coupled ones, or one for each class or pair."""
-        k = len(rows.counts)
-        if before is not None and len(before) == k:
-            before = before[present]
-        if self.fit_intercept:
-            rows = rows.with_rows()
-        if self.firth and k > 2 and self.scheme == "softmax":
-            raise InvalidParameter(f"firth=True is for two classes, there are {k}: use scheme='one-vs-rest'")
-        if k == 2 or self.scheme == "softmax":
-            init = self._first(before, width, 1 if k == 2 else len(rows.counts))
-            near, separated = _near(model, rows, present, 1)[0], None
-            if model is not None and _is_alike(model, rows, present, 1):
-                separated = model.separation_
-                init = init if separated is None else model._fits[0].solution.theta
-            return [self._fit_machine(rows, width, k == 2, init, near, path, separated)]
-        coded = (np.eye if self.scheme == "one-vs-rest" else one_against_one)(len(rows.counts))
-        init, near_each = self._first(before, width, len(coded)), _near(model, rows, present, len(coded))
-        return [
-            self._fit_machine(
-                _two_classes(rows, targets), width, True, None if init is None else init[i : i + 1], near_each[i], None
-            )
-            for i, targets in enumerate(coded)
-        ]
+        """Return the fitted machines, of `width` columns: one, or K coupled ones, or one for each class or pair.
 
-    def _fit_machine(
-        self,
-        rows: ClassifiedRows,
-        width: int,
-        two: bool,
-        init: Array | None,
-        near: Near | None,
-        path: PenaltyPath | None,
-        separated: Separation | None = None,
-    ) -> LikelihoodMachine:
-        """Return the machine of two classes, or the coupled ones of all; `path` is that of penalty="auto", if known.
-
-        `separated` is a plane that separates rows of which these are some.
+        They start from `weights` or from a model of nearly the same rows, where there are such.
         """
-        if rows.columns is not None and init is not None:  # a penalty holds the weights of columns of zeros at zero
-            init = init[:, np.concatenate([[0], 1 + rows.columns])]
-        unit = self._unit(rows.spread)
-        problem, constants = self._opened(rows, two)
-        if self.penalty == "auto" and path is None:
-            path = cross_validated(problem, unit, constants.theta, constants.loss, int(self.folds))
-        if path is not None:
-            init = path.start if init is None else init
-            near = None if near is None else replace(near, theta=path.start)
-        penalty = RidgePenalty(float(self.penalty) if path is None else path.best, unit)
-        options = MachineOptions(
-            *(penalty, bool(self.fit_intercept), float(self.tol), self.solver),
-            *(init, float(self.l1), bool(self.firth)),
-            near=near,
-            separated=separated,
+        k, options = len(rows.counts), self._class_options()
+        if weights is not None and len(weights) == k:
+            weights = weights[present]
+        if options.intercept:
+            rows = rows.with_rows()
+        if options.firth and k > 2 and self.scheme == "softmax":
+            raise InvalidParameter(f"firth=True is for two classes, there are {k}: use scheme='one-vs-rest'")
+        known = None
+        if model is not None:
+            known = MachinesBefore(model.classes_, model._fits, model.separation_, bool(model.dependencies_))
+        if k == 2 or self.scheme == "softmax":
+            init = self._first(weights, width, 1 if k == 2 else len(rows.counts))
+            machines = [fit_likelihood(rows, k == 2, init, known, path, options)]
+        else:
+            codings = (np.eye if self.scheme == "one-vs-rest" else one_against_one)(len(rows.counts))
+            machines = fit_codings(rows, codings, self._first(weights, width, len(codings)), known, options)
+        if rows.columns is None:
+            return machines
+        return [machine._replace(fit=machine.fit.in_columns(rows.columns, width)) for machine in machines]
+
+    def _class_options(self) -> ClassOptions:
+        automatic = self.penalty == "auto"
+        return ClassOptions(
+            penalty="auto" if automatic else float(self.penalty),
+            l1=float(self.l1),
+            intercept=bool(self.fit_intercept),
+            tol=float(self.tol),
+            solver=self.solver,
+            firth=bool(self.firth),
+            standardize=automatic if self.standardize is None else bool(self.standardize),
+            folds=int(self.folds),
         )
-        fitted = minimise(problem.penalised_by(penalty), constants, options)
-        fit = likelihood_of(fitted, options, constants.loss)
-        if rows.columns is not None:
-            fit = fit.in_columns(rows.columns, width)
-        return LikelihoodMachine(fit, fitted.history, fitted.separation, path)
-
-    def _opened(self, rows: ClassifiedRows, two: bool) -> tuple[Problem, Constants]:
-        """Return the objective over rows without a penalty, and the best constants."""
-        loss: Loss = Logistic() if two else Softmax()
-        outputs = 1 if two else len(rows.counts)
-        none = RidgePenalty(0.0, np.ones(len(rows.spread.mean)))
-        known = (none, rows.spread, rows.sample, rows.lightest)
-        problem = build_problem(rows.source, loss, outputs, bool(self.fit_intercept), *known)
-        return problem, constants_of_classes(problem, rows.counts)
-
-    def _unit(self, spread: Spread) -> Array:
-        """Return the size of the columns that the penalty acts on, (D,)."""
-        if not (self.penalty == "auto" if self.standardize is None else self.standardize):
-            return np.ones(len(spread.mean))
-        return spread.deviation if self.fit_intercept else spread.root
 
     def _first(self, before: Array | None, width: int, machines: int) -> Array | None:
         fits = before is not None and before.shape == (machines, 1 + width)  # columns may have changed
@@ -875,53 +803,3 @@ class LogisticRegression(NearFits, LinearClassifier):
         """Return the labels that have coefficients: those of classes with rows."""
         present = host(self.intercept_) > -np.inf
         return list((self.classes_ if len(self.classes_) == 2 else self.classes_[present]).tolist())
-
-
-class LikelihoodMachine(NamedTuple):
-    """A fitted machine, or K coupled ones; the path of penalties where one was chosen."""
-
-    fit: LikelihoodFit
-    history: list[float]
-    separation: Separation | None
-    path: PenaltyPath | None
-
-
-def _counts_without(rows: ClassifiedRows, fold: NDArray[np.int64]) -> Array:
-    """Return the weight of the rows of each class without each fold, (folds, C)."""
-    folds, classes = int(fold.max()) + 1, len(rows.counts)
-    at = fold * classes + rows.source.read_targets()[:, 0].astype(np.int64)
-    counts = np.bincount(at, rows.source.read_all_weights(), folds * classes).reshape(folds, classes)
-    return np.stack([np.delete(counts, k, axis=0).sum(axis=0) for k in range(folds)])
-
-
-def _near(
-    model: LogisticRegression | None, rows: ClassifiedRows, present: NDArray[np.bool_], machines: int
-) -> list[Near | None]:
-    """Return the fit that each machine can start from: none of a model of other classes or other columns, of dependent
-    columns, or of separated classes.
-    """
-    if model is None or model.separation_ is not None or model.dependencies_:
-        return [None] * machines
-    if not _is_alike(model, rows, present, machines):
-        return [None] * machines
-    return [Near(fit.solution.theta, fit.root, fit.weight, fit.solution.certificate.condition) for fit in model._fits]
-
-
-def _is_alike(model: LogisticRegression, rows: ClassifiedRows, present: NDArray[np.bool_], machines: int) -> bool:
-    """Whether a model is of the classes and columns of some rows, and has so many machines."""
-    return (
-        rows.columns is None
-        and bool(present.all())
-        and np.array_equal(model.classes_, rows.classes)
-        and len(model._fits) == machines
-        and model._fits[0].solution.theta.shape[1] == 1 + rows.source.shape.features
-    )
-
-
-def _two_classes(rows: ClassifiedRows, targets: Array) -> ClassifiedRows:
-    """Return the rows of one machine, class k as target targets[k], 0 or 1; where it is NaN, without weight."""
-    taking_part = ~np.isnan(targets)
-    source = recoded(rows.source, (targets == 1.0).astype(float)[:, None], taking_part.astype(float))
-    counts = np.array([rows.counts[targets == side].sum() for side in (0.0, 1.0)])
-    part = replace(rows, source=source, counts=counts, sample=None)
-    return part if taking_part.all() else replace(part, spread=column_spread(source), lightest=None)

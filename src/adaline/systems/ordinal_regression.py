@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, Self, overload
+from typing import Annotated, Any, ClassVar, Literal, Self, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import (
     Array,
-    GroupsLike,
     HypothesisLike,
     RowsLike,
     TargetsLike,
@@ -42,7 +41,7 @@ from adaline.inference.ordinal import (
 )
 from adaline.inference.profile import check_profile, ordinal_profile_ends
 from adaline.inference.sandwich import JudgedLikelihoods, judge_likelihoods
-from adaline.inference.view import InferenceView, RowsAgain
+from adaline.inference.view import ErrorArguments, InferenceView, RowsAgain
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import columns_of
 from adaline.input.class_weights import ClassifiedRows, in_order, open_classes
@@ -62,7 +61,6 @@ from adaline.parameters import (
     ErrorKind,
     OneOf,
     PredictedInterval,
-    StatisticDistribution,
 )
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status, without_constants
@@ -344,17 +342,12 @@ class OrdinalRegression(NearFits, LinearClassifier):
         return self._mean_interval(X, level, judged)
 
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
+    @view.spelled_out(ErrorArguments)
     def summary(
         self,
         level: float = 0.95,
-        errors: ErrorKind = "classical",
-        X: RowsLike = None,
-        y: TargetsLike = None,
-        sample_weight: WeightsLike = None,
-        groups: GroupsLike = None,
-        lags: int | None = None,
-        distribution: StatisticDistribution | None = None,
         interval: CoefficientInterval = "wald",
+        **errors: Unpack[ErrorArguments],
     ) -> OrdinalSummary:
         """Return slopes and thresholds with standard errors, z, p and intervals, and how well the model fits.
 
@@ -372,20 +365,14 @@ class OrdinalRegression(NearFits, LinearClassifier):
         """
         LEVEL.check("level", level)
         COEFFICIENT_INTERVAL.check("interval", interval)
-        asked = self.with_errors(errors, X, y, sample_weight, groups=groups, lags=lags, distribution=distribution)
-        return asked.summary(level, interval)
+        return self.with_errors(**errors).summary(level, interval)
 
+    @view.spelled_out(ErrorArguments)
     def test(
         self,
         hypothesis: HypothesisLike,
         value: Any = 0.0,
-        errors: ErrorKind = "classical",
-        X: RowsLike = None,
-        y: TargetsLike = None,
-        sample_weight: WeightsLike = None,
-        groups: GroupsLike = None,
-        lags: int | None = None,
-        distribution: StatisticDistribution | None = None,
+        **errors: Unpack[ErrorArguments],
     ) -> WaldTest:
         """Test linear hypotheses about the slopes by Wald's chi-squared, written as for `LinearRegression.test`.
 
@@ -398,9 +385,9 @@ class OrdinalRegression(NearFits, LinearClassifier):
         >>> round(model.test("x0 = 0").p_value, 3)
         0.11
         """
-        asked = self.with_errors(errors, X, y, sample_weight, groups=groups, lags=lags, distribution=distribution)
-        return asked.test(hypothesis, value)
+        return self.with_errors(**errors).test(hypothesis, value)
 
+    default_errors: ClassVar[ErrorKind | None] = "classical"
     with_errors = view.with_errors
 
     def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedLikelihoods:

@@ -41,13 +41,13 @@ from adaline.sources.absorbed import AbsorbedSource
 from adaline.state import FittedAttribute, FittedWith
 from adaline.sums import LeaveOneOut, Moments, Ridges
 from adaline.sums.moments import ROUNDING
-from adaline.systems.families.linear_system import (
+from adaline.systems.families.least_squares_state import (
     LeastSquaresState,
     LinearSettings,
-    LinearSystem,
     OpenedRegression,
     SolvedRegression,
 )
+from adaline.systems.families.linear_system import LinearSystem
 from adaline.systems.families.named import named_system
 from adaline.wording import counted
 

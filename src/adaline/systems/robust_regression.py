@@ -58,6 +58,7 @@ from adaline.parameters import (
     SEED,
     ZERO_OR_MORE,
     AnyOf,
+    ErrorKind,
     Number,
     OneOf,
     PredictedInterval,
@@ -362,6 +363,7 @@ class RobustRegression(NearFits, LinearRegressor):
         LEVEL.check("level", level)
         return self.with_errors(errors, distribution=distribution).summary(level)
 
+    default_errors: ClassVar[ErrorKind | None] = None  # "nid" of quantiles, else "H1"
     with_errors = view.with_errors
 
     def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedRobust:

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from adaline.arrays import Array
+from adaline.fits.constants import best_constants
 from adaline.fits.elastic_net.folds import train_and_test
 from adaline.fits.elastic_net.net import LARGEST_PROVEN_GAP, FittedNet, NetOptions, proven
 from adaline.fits.elastic_net.path import Nets, chosen_net
-from adaline.fits.linear_machine import best_constants
 from adaline.fits.ridge_folds import few_folds
 from adaline.input.first_pass import first_pass
 from adaline.losses import Loss

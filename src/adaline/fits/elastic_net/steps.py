@@ -9,10 +9,11 @@ from functools import partial
 import numpy as np
 
 from adaline.arrays import Array
+from adaline.fits.constants import Constants
 from adaline.fits.elastic_net.folds import train_and_test
 from adaline.fits.elastic_net.net import LARGEST_PROVEN_GAP, ElasticPath, FittedNet, NetOptions, proven, short_of
 from adaline.fits.elastic_net.smooth import SmoothNet, raw_weights
-from adaline.fits.linear_machine import Constants, MachineOptions, minimise
+from adaline.fits.linear_machine import MachineOptions, minimise
 from adaline.fits.penalty_path import Losses
 from adaline.fits.ridge_folds import few_folds
 from adaline.penalties import RidgePenalty

@@ -14,9 +14,18 @@ import numpy as np
 from adaline.activations import Activation, ActivationName
 from adaline.arrays import Array, OffsetsLike, RowsLike, TargetsLike, WeightsLike, host
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.fits.linear_machine import best_constants
+from adaline.fits.constants import best_constants
 from adaline.fitted import AnySystem
-from adaline.input.coded import brought, coded, effects_on, offset_of, score_predictions, streamed_score
+from adaline.input.coded import (
+    brought,
+    coded,
+    effects_on,
+    is_added_up,
+    offset_of,
+    predict_blocks,
+    score_predictions,
+    streamed_score,
+)
 from adaline.input.columns import InputColumns
 from adaline.input.first_pass import FirstPass, first_pass
 from adaline.input.open import open_rows, read_offset, read_targets, refuse_overflow
@@ -172,15 +181,17 @@ def score_means(
     flat: bool,
 ) -> float:
     """Return R^2 of a system's predictions: of softmax that of the probabilities, of two counts that of the shares."""
+    found: Array | None = None
     if isinstance(X, Source):
         X = coded(system, X)
-        plain = offset is None and exposure is None and not X.targets.offset and not loss.coupled
-        if X.streamed and plain and X.shape.targets == outputs:
-            return streamed_score(system, X)
+        if offset is None and exposure is None and is_added_up(X):
+            if X.targets.given == outputs and not loss.coupled:
+                return streamed_score(system, X)
+            found = predict_blocks(system, X)
         t, sample_weight = X.read_targets(), X.read_weights()
         t = t[:, : t.shape[1] - X.targets.offset]
         y = t[:, 0] if t.shape[1] == 1 else t
-    found = brought(system.predict(X, offset, exposure))
+    found = brought(system.predict(X, offset, exposure)) if found is None else found
     y = host(read_targets(system, y, len(found)))
     weight = read_weights(1.0 if sample_weight is None else sample_weight, len(found))
     if loss.coupled:

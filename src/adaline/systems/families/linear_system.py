@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, overload
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import (
     Array,
-    GroupsLike,
     HypothesisLike,
     RowsLike,
     TargetsLike,
@@ -24,33 +23,30 @@ from adaline.arrays import (
 )
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
-from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.fitted import check_is_fitted
-from adaline.forms import NOT_KEPT, Count, Intercepts, Slopes, Strings, Truths
 from adaline.inference import view
 from adaline.inference.sample import Counted, Sample, WeightKind, count
+from adaline.inference.view import ErrorArguments
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import check_basis, columns_of, rows_through_basis
 from adaline.input.coded import effects_on, refuse_absorbed
 from adaline.input.columns import InputColumns
 from adaline.input.drafts import goes_on, snapshot
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
-from adaline.input.system import SystemState, check_same_columns
+from adaline.input.system import check_same_columns
 from adaline.parameters import (
     FLAG,
     LEVEL,
     PREDICTED_INTERVAL,
     ErrorKind,
     PredictedInterval,
-    StatisticDistribution,
     one_of,
 )
 from adaline.results import (
     CONSTANT,
     EXPLAINED,
     Certificate,
-    Status,
-    after_one_go,
     combine_certificates,
     made,
     without_constants,
@@ -60,11 +56,20 @@ from adaline.solvers.least_squares.direct import output_digits
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import ArraySource, Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
-from adaline.state import FitSettings, FittedAttribute, FittedState, FittedWith
+from adaline.state import FittedAttribute, FittedWith
 from adaline.sums import Moments
 from adaline.sums.outputs import linear_outputs
 from adaline.systems.families.closed_form import refuse_few_digits, without
 from adaline.systems.families.folds import FoldedRows, Unions, once, sum_folds
+from adaline.systems.families.least_squares_state import (
+    LeastSquaresState,
+    LinearSettings,
+    OpenedRegression,
+    SolvedRegression,
+    observations,
+    of_all_rows,
+    with_effects,
+)
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import column_notes, split_theta, warn_of_dependence
 
@@ -76,85 +81,6 @@ if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit do
     from adaline.inference.influence import CoefficientInfluence, Influence
     from adaline.inference.regression import Summary
     from adaline.inference.view import InferenceView, RowsAgain
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SolvedRegression(FittedState):
-    """What a solver finds; a learner adds what it notes on the way.
-
-    Parameters
-    ----------
-    fits : the solutions, one for all targets or one for each, with what inference needs of each.
-    """
-
-    fits: tuple[Fit, ...]
-
-
-@dataclass(frozen=True)
-class LinearSettings(FitSettings):
-    """The settings that a regression from second moments is read with."""
-
-    fit_intercept: bool
-    positive: bool
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LeastSquaresState(SystemState, SolvedRegression):
-    """What a fit from second moments has learned.
-
-    Parameters
-    ----------
-    fitted_with : whether there is an intercept, and whether coefficients had to be zero or more.
-    coef, intercept : (D,) and a number, or (K, D) and (K,).
-    rank, aliased, dependencies, estimable : of the columns, as `LinearRegression` says.
-    certificate : how good the solution is.
-    sums : the moments of all rows; None where columns are too many for them, or effects were absorbed.
-    counted : how many rows there were, where weights are precisions.
-    flat : whether the targets were one vector.
-    like : an empty array where the rows lie, on a device; None on the host.
-    absorbed : what was absorbed from the rows.
-    """
-
-    fitted_with: LinearSettings
-    coef: Slopes
-    intercept: Intercepts
-    rank: Count
-    aliased: Annotated[NDArray[np.object_], Strings(".")] | None
-    dependencies: list[str] | None
-    estimable: Annotated[NDArray[np.bool_], Truths("D")] | None
-    certificate: Certificate
-    sums: Moments | None
-    counted: Counted | None
-    flat: bool
-    like: Annotated[Any, NOT_KEPT]
-    absorbed: Absorption | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class OpenedRegression:
-    """The rows of a fit, as a solver takes them.
-
-    Parameters
-    ----------
-    columns : of the input.
-    source : the rows; None where only their sums are at hand.
-    flat, like, counted : as in the state.
-    """
-
-    columns: InputColumns
-    source: Source | None
-    flat: bool
-    like: Any
-    counted: Counted | None
-
-    def observations(self, weight: float) -> float:
-        """Return the number of observations that rows of this total weight are."""
-        return observations(self.counted, weight)
-
-
-def observations(counted: Counted | None, weight: float) -> float:
-    """Return the number of observations that rows of this total weight are, where they were counted or not."""
-    return weight if counted is None else float(counted.rows)
 
 
 class LinearSystem(LinearRegressor):
@@ -345,16 +271,11 @@ class LinearSystem(LinearRegressor):
         bands = (values, values - half, values + half)
         return Interval(*(band[:, 0] if state.flat else band for band in bands))
 
+    @view.spelled_out(ErrorArguments)
     def summary(
         self,
         level: float = 0.95,
-        errors: ErrorKind = "classical",
-        X: RowsLike = None,
-        y: TargetsLike = None,
-        sample_weight: WeightsLike = None,
-        groups: GroupsLike = None,
-        lags: int | None = None,
-        distribution: StatisticDistribution | None = None,
+        **errors: Unpack[ErrorArguments],
     ) -> Summary:
         """Return coefficients with standard errors, tests and confidence intervals, R^2, F, AIC, and the certificate.
 
@@ -421,20 +342,14 @@ class LinearSystem(LinearRegressor):
         D. F. McCaffrey, Survey Methodology 28 (2002), 169-181 (CR2 and CR3).
         """
         LEVEL.check("level", level)
-        asked = self.with_errors(errors, X, y, sample_weight, groups=groups, lags=lags, distribution=distribution)
-        return asked.summary(level)
+        return self.with_errors(**errors).summary(level)
 
+    @view.spelled_out(ErrorArguments)
     def test(
         self,
         hypothesis: HypothesisLike,
         value: Any = 0.0,
-        errors: ErrorKind = "classical",
-        X: RowsLike = None,
-        y: TargetsLike = None,
-        sample_weight: WeightsLike = None,
-        groups: GroupsLike = None,
-        lags: int | None = None,
-        distribution: StatisticDistribution | None = None,
+        **errors: Unpack[ErrorArguments],
     ) -> HypothesisTest:
         """Test linear hypotheses C theta = value: F = (C theta - value)' [C Cov C']^-1 (C theta - value) / q.
 
@@ -468,9 +383,9 @@ class LinearSystem(LinearRegressor):
         ----------
         A. Wald, Trans. AMS 54 (1943), 426-482.
         """
-        asked = self.with_errors(errors, X, y, sample_weight, groups=groups, lags=lags, distribution=distribution)
-        return asked.test(hypothesis, value)
+        return self.with_errors(**errors).test(hypothesis, value)
 
+    default_errors: ClassVar[ErrorKind | None] = "classical"
     with_errors = view.with_errors
 
     def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedRegression:
@@ -790,19 +705,3 @@ class LinearSystem(LinearRegressor):
             like=rows.like,
             absorbed=None,
         )
-
-
-def of_all_rows(state: LeastSquaresState) -> LeastSquaresState:
-    """Return what was learned from all rows in one go, which the certificate need not advise."""
-    proof = after_one_go(state.certificate)
-    return state if proof is state.certificate else replace(state, certificate=proof)
-
-
-def with_effects(state: LeastSquaresState, source: Source) -> LeastSquaresState:
-    """Return what was learned with the effects that were absorbed from the rows; sums of these are of no other use."""
-    assert isinstance(source, AbsorbedSource)
-    effects = source.fitted_effects(state.fits[0].solution.theta[0])
-    if state.certificate.status is Status.NOT_CONVERGED:
-        warn(f"{Status.NOT_CONVERGED}: {state.certificate.advice}", ConvergenceWarning)
-    coding = replace(source.coding, effects=effects)
-    return replace(state, columns=state.columns._replace(coding=coding), absorbed=source.absorption, sums=None)
