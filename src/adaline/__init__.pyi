@@ -51,5 +51,6 @@ from adaline.systems import Ridge as Ridge
 from adaline.systems import RobustRegression as RobustRegression
 from adaline.systems import SigmoidPerceptron as SigmoidPerceptron
 from adaline.systems import WienerFilter as WienerFilter
+from adaline.systems.families.conformal import conformal as conformal
 
 __version__: str

@@ -308,6 +308,7 @@ def _array(value: Any) -> NDArray[np.float64] | None:
 Mode = Literal["online", "batch"]
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 PredictedInterval = Literal["confidence", "prediction"]
+AnyInterval = Literal["confidence", "prediction", "conformal"]
 CoefficientInterval = Literal["wald", "profile"]
 ErrorKind = Literal["classical", "HC0", "HC1", "HC2", "HC3", "HC4", "cluster", "CR1", "CR2", "CR3", "HAC"]
 QuantileErrorKind = Literal["nid", "iid", "kernel"]
@@ -328,7 +329,8 @@ PENALTY = Penalty(AUTO, ZERO_OR_MORE)
 LEVEL = Number(above=0, below=1)
 SEED = Seed()
 MODE = one_of(Mode)
-PREDICTED_INTERVAL = AnyOf(one_of(PredictedInterval), NONE)
+PREDICTED_INTERVAL = AnyOf(one_of(AnyInterval), NONE)
+CONFORMAL_INTERVAL = AnyOf(OneOf("conformal"), NONE)
 COEFFICIENT_INTERVAL = one_of(CoefficientInterval)
 ERROR_KIND = one_of(ErrorKind)
 STATISTIC_DISTRIBUTION = AnyOf(NONE, one_of(StatisticDistribution))

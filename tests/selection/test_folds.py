@@ -23,7 +23,8 @@ from adaline import (
     open_table,
     select,
 )
-from adaline.selection.cross_validation import ArrayRows, SourceRows, StreamedFolds, take_rows
+from adaline.input.taken import take_rows
+from adaline.selection.cross_validation import ArrayRows, SourceRows, StreamedFolds
 from adaline.sums import all_but_one, running
 from adaline.systems import SYSTEMS
 

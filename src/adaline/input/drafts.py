@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
+from inspect import signature
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -20,6 +22,7 @@ from adaline.arrays import all_finite, is_device
 from adaline.attributes import give_attributes, own_attributes
 from adaline.errors import InvalidData, InvalidType, TooLarge
 from adaline.input.coded import take_intercept
+from adaline.input.fitted_rows import FittedRows
 from adaline.input.system import System, columns_on, refuse_foreign_state
 from adaline.locks import lock_of
 from adaline.results import Status, out_of_range
@@ -44,6 +47,7 @@ def transaction(method: Method) -> Method:
     weights that are not finite are refused; where other numbers overflow, the certificate says so.
     """
     quietly = np.errstate(all="ignore")(method)
+    names = tuple(signature(method).parameters)[1:]
 
     @wraps(method)
     def learning(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -61,6 +65,11 @@ def transaction(method: Method) -> Method:
                 what = str(error) or "an allocation failed"
                 raise TooLarge(f"{type(self).__name__}: {what}. Use fewer columns, or fewer classes.") from None
             _judge(draft)
+            if method.__name__ == "fit" and draft._state is not None:
+                given = FittedRows({**dict(zip(names, args, strict=False)), **kwargs})
+                draft._state = replace(draft._state, rows=given)
+            elif draft._state is not None and draft._state is not self._state and draft._state.rows is not None:
+                draft._state = replace(draft._state, rows=None)
             self._state = draft._state
         return self if found is draft else found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,9 @@ from adaline.coding import Coding, Column
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.estimator import BaseEstimator
 from adaline.fitted import AnySystem
+from adaline.forms import NOT_KEPT
 from adaline.input.columns import InputColumns
+from adaline.input.fitted_rows import FittedRows
 from adaline.results import some
 from adaline.sources import Source
 from adaline.state import MISSING, NO_SETTINGS, FitSettings, FittedState, FittedWith, ShownAttribute, change_state
@@ -39,12 +41,14 @@ class ColumnAttribute(ShownAttribute[T]):
 class SystemState(FittedState):
     """What a fit has learned of rows, the columns that these had, and the settings that the state is read with.
 
-    `chosen_from` is the number of candidates among which `select` chose the model by the same rows.
+    `chosen_from` is the number of candidates among which `select` chose the model by the same rows, `rows` the rows of
+    the last `fit`, None where rows came or went since.
     """
 
     columns: InputColumns
     fitted_with: FitSettings = NO_SETTINGS
     chosen_from: int = 1
+    rows: Annotated[FittedRows | None, NOT_KEPT] = None
 
     def made_names(self) -> NDArray[np.object_] | None:
         """Return the names of columns that are not in their record, as they grow with the rows; None without such."""

@@ -22,31 +22,28 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import AnyArray, Array, OffsetsLike, TargetsLike, WeightsLike, host, is_device, is_sparse, namespace
-from adaline.coding.frames import collected
+from adaline.arrays import AnyArray, Array, OffsetsLike, TargetsLike, WeightsLike, host, is_device
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import clone, is_classifier
 from adaline.fitted import AnyModel, AnySystem
 from adaline.input.columns import InputColumns
 from adaline.input.labels import read_labels
 from adaline.input.open import read_offset
-from adaline.lazy import nw
+from adaline.input.taken import indexable, take_rows
 from adaline.parameters import WholeNumber
 from adaline.selection.folds import check_classes
 from adaline.selection.measures import Measure, RowLoss, Score
 from adaline.sources import Source, TableSource
 from adaline.sources.array import read_weights
 from adaline.sources.progress import watched
-from adaline.sources.threads import run_blocks
 from adaline.sources.views import Fold, assign_folds, fold_of
 from adaline.sums import all_but_one, running
 from adaline.systems.families.filter import SignalSystem
-from adaline.systems.families.folds import FoldFits, fit_folds, fit_unions
+from adaline.systems.families.folds import FoldFits, fit_at_once, fit_folds, fit_unions, fits_as_we_do
 from adaline.systems.families.linear_system import LinearSystem
 from adaline.systems.families.near import NearFits
 from adaline.wording import counted
 
-COPIED_ROWS = 2**14  # rows that a thread copies at a time; doubling it splits small copies among fewer threads
 Indices = NDArray[np.intp]
 Filled = Sequence[tuple[int, int]]
 """Columns with gaps that were filled, and the columns that are 1 there."""
@@ -236,7 +233,7 @@ class ArrayRows(Rows):
     ) -> None:
         super().__init__()
         self.offset, self.filled = offset, filled
-        self.x = x = _indexable(x)
+        self.x = x = indexable(x)
         n = x.shape[0]
         self.y = None if y is None else _on_host(read_labels(y) if classes else y)
         if self.y is not None and self.y.shape[0] != n:
@@ -330,7 +327,7 @@ class ArrayRows(Rows):
 
         An entry is None where the rows themselves are needed.
         """
-        if self.offset is not None or not (hasattr(system, "_sum_folds") and _fits_as_we_do(system)):
+        if self.offset is not None or not (hasattr(system, "_sum_folds") and fits_as_we_do(system)):
             return None
         part = np.full(len(self.weight), -1)
         for i, indices in enumerate(parts):
@@ -344,7 +341,7 @@ class ArrayRows(Rows):
         if self.classes and not hasattr(system, "_sum_folds") and self._some_fold_has_all_others():
             return None
         given = (system, self.x, self.y, self.given_weight, self.fold, self.shared)
-        return _fit_at_once(*given, self.filled_for) if self.filled else _fit_at_once(*given)
+        return fit_at_once(*given, self.filled_for) if self.filled else fit_at_once(*given)
 
     def _some_fold_has_all_others(self) -> bool:
         """Whether the other folds have rows of the most frequent class alone, which classifiers refuse."""
@@ -422,7 +419,7 @@ class SourceRows(Rows):
         return clone(system).fit(Fold(self.source, k, self.folds, held_out=False))
 
     def fit_folds(self, system: AnySystem) -> FoldFits | None:
-        return _fit_at_once(system, self.source, None, None, self.fold, self.shared)
+        return fit_at_once(system, self.source, None, None, self.fold, self.shared)
 
 
 class StreamedFolds:
@@ -437,7 +434,7 @@ class StreamedFolds:
 
     def fit_folds(self, system: AnySystem) -> FoldFits | None:
         """Return fits of a system that is a sum, to be used on coded rows; None where sums do not do."""
-        if not (hasattr(system, "_sum_folds") and _fits_as_we_do(system)):
+        if not (hasattr(system, "_sum_folds") and fits_as_we_do(system)):
             return None
         rows = system._sum_folds(self.source, None, None, self.fold, self.shared, all_but_one)
         if rows is None or (self.classes is not None and not np.array_equal(rows.classes, self.classes)):
@@ -477,26 +474,6 @@ def refuse_offset(system: AnySystem, offset: OffsetsLike) -> None:
     """Refuse an offset for a system that takes none."""
     if offset is not None and not getattr(system, "takes_offset", False):
         raise InvalidParameter(f"{type(system).__name__} takes no offset: use GeneralizedLinear")
-
-
-def take_rows(x: AnyArray, indices: Indices) -> Any:
-    """Return the rows of an array or frame with these indices; those of a run of an array are not copied."""
-    if is_device(x):
-        xp = namespace(x)
-        return xp.take(x, xp.asarray(indices, device=x.device), axis=0)
-    if isinstance(x, np.ndarray) and len(indices) and (np.diff(indices) == 1).all():
-        return x[indices[0] : indices[-1] + 1]
-    if isinstance(x, np.ndarray) and x.ndim == 2 and len(indices) > COPIED_ROWS:
-        out = np.empty((len(indices), x.shape[1]), dtype=x.dtype)
-
-        def copy_rows(i: int) -> None:
-            part = slice(i * COPIED_ROWS, (i + 1) * COPIED_ROWS)
-            np.take(x, indices[part], axis=0, out=out[part], mode="clip")
-
-        run_blocks(-(-len(indices) // COPIED_ROWS), copy_rows)
-        return out
-    frame = nw.from_native(x, pass_through=True, eager_only=True)
-    return frame[indices].to_native() if isinstance(frame, nw.DataFrame) else x[indices]
 
 
 def fit(system: AnySystem, x: AnyArray, y: TargetsLike, weight: Array | None, offset: OffsetsLike = None) -> Any:
@@ -580,34 +557,8 @@ def first_line(problem: Any) -> str:
     return (str(problem).strip().splitlines() or [type(problem).__name__])[0]
 
 
-def _fit_at_once(system: AnySystem, *given: Any) -> FoldFits | None:
-    """Return the fits of all folds by a system that makes them at once; None of one that fits in a way of its own."""
-    if not _fits_as_we_do(system):
-        return None
-    if hasattr(system, "_sum_folds"):
-        return fit_folds(system, system._sum_folds(*given, all_but_one))
-    return system._fit_folds(*given) if hasattr(system, "_fit_folds") else None
-
-
-def _fits_as_we_do(system: AnySystem) -> bool:
-    """Whether `fit` of a system is that of this package, and not of a class derived from one."""
-    return bool(type(system).fit.__module__.partition(".")[0] == "adaline")
-
-
 def _on_host(y: TargetsLike) -> Any:
     return host(y) if is_device(y) else np.asarray(y)
-
-
-def _indexable(x: AnyArray) -> Any:
-    if is_sparse(x):
-        return x.tocsr()
-    x = x if is_device(x) else collected(x)
-    if is_device(x) or isinstance(nw.from_native(x, pass_through=True, eager_only=True), nw.DataFrame):
-        return x
-    x = np.asarray(x)
-    if x.ndim == 0:
-        raise InvalidData(f"Expected 2D array, got {x.item()!r} instead")
-    return x
 
 
 def _check_folds(folds: Any, rows: int) -> None:

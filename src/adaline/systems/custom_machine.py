@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from adaline.losses.families import Family
 from adaline.losses.registry import ACTIVATION, LOSS, LossName
 from adaline.parameters import (
     AUTO,
+    CONFORMAL_INTERVAL,
     COUNT,
     FLAG,
     NONE,
@@ -64,6 +65,9 @@ from adaline.systems.families.any_loss import (
     shape_of,
 )
 from adaline.systems.families.named import named_system
+
+if TYPE_CHECKING:  # inference is imported by the methods that need it
+    from adaline.inference.classical import Interval
 
 DescentSolver = Literal["lbfgs", "gradient", "stochastic"]
 TOLERANCE = {"lbfgs": 1e-10, "gradient": 1e-8, "stochastic": 1e-4}
@@ -311,11 +315,25 @@ class CustomMachine(MultiOutputMixin, RegressorMixin, System):
         solver = f"{names[self.solver]} on the machine's own gradient"
         return certificate(status=status, objective=objective, gradient=gradient, solver=solver)
 
-    def predict(self, X: RowsLike, offset: OffsetsLike = None, exposure: OffsetsLike = None) -> Array:
+    def predict(
+        self,
+        X: RowsLike,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
+        interval: Literal["conformal"] | None = None,
+        level: float = 0.95,
+    ) -> Array | Interval:
         """Return predictions (n,) or (n, K): g(z), or the mean of t under the loss; softmax: probabilities.
 
-        A model fitted with offsets needs those of these rows; 0, or an exposure of 1, for rates.
+        A model fitted with offsets needs those of these rows; 0, or an exposure of 1, for rates. With
+        interval="conformal" a named tuple (prediction, lower, upper), which covers a new observation with probability
+        `level`, for any distribution of the rows: `adaline.conformal`.
         """
+        if interval is not None:
+            CONFORMAL_INTERVAL.check("interval", interval)
+            from adaline.systems.families.conformal import conformal  # seldom needed
+
+            return conformal(self).predict(X, level, offset, exposure)
         return self._shaped(X, mean_of(self._loss(), self._shifted(X, offset, exposure)))
 
     @available_if(lambda system: has_response(system._loss()))

@@ -32,6 +32,7 @@ from adaline.losses.families import Family
 from adaline.losses.registry import LOSS, LossName
 from adaline.parameters import (
     AUTO,
+    CONFORMAL_INTERVAL,
     COUNT,
     FLAG,
     LEVEL,
@@ -60,7 +61,7 @@ from adaline.systems.families.decisions import label_of_largest
 from adaline.systems.families.folds import FoldFits
 from adaline.systems.families.named import named_system
 from adaline.systems.families.online import WEIGHT_CHECKS
-from adaline.systems.families.supervised import LinearRegressor
+from adaline.systems.families.supervised import LinearClassifier, LinearRegressor
 from adaline.systems.families.weights import finite_outputs, split_theta
 
 if TYPE_CHECKING:  # tables are slow to import
@@ -330,14 +331,28 @@ class ElasticNet(LinearRegressor):
             model._warn()
         return FoldFits(whole, models)
 
+    def predict(self, X: RowsLike, interval: Literal["conformal"] | None = None, level: float = 0.95) -> Any:
+        """Return predictions (n,) or (n, K): the mean of the target under the loss; for labels the likeliest one.
+
+        With interval="conformal" a named tuple (prediction, lower, upper), which covers a new observation with
+        probability `level`, for any distribution of the rows: `adaline.conformal`.
+        """
+        if interval is not None:
+            CONFORMAL_INTERVAL.check("interval", interval)
+            from adaline.systems.families.conformal import conformal  # seldom needed
+
+            return conformal(self).predict(X, level)
+        return self._values(X)
+
     @by_blocks
-    def predict(self, X: RowsLike) -> Any:
-        """Return predictions (n,) or (n, K): the mean of the target under the loss; for labels the likeliest one."""
+    def _values(self, X: RowsLike) -> Any:
         z = self._outputs(X)
         if self._fitted_with.classifies:
             return label_of_largest(like_rows(X, z[:, 0] if z.shape[1] == 1 else z), self.classes_)
         y = refuse_overflow(self._fitted_with.of_row().mean(z))
         return like_rows(X, np.asarray(y[:, 0] if self._flat else y))
+
+    predict_set = available_if(lambda net: net._fitted_with.classifies)(LinearClassifier.predict_set)
 
     @available_if(lambda net: net._fitted_with.classifies)
     @by_blocks

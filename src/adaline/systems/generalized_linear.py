@@ -71,6 +71,7 @@ from adaline.parameters import (
     PREDICTED_INTERVAL,
     SEED,
     ZERO_OR_MORE,
+    AnyInterval,
     AnyOf,
     CoefficientInterval,
     ErrorKind,
@@ -573,7 +574,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         offset: OffsetsLike = None,
         exposure: OffsetsLike = None,
         *,
-        interval: PredictedInterval,
+        interval: AnyInterval,
         level: float = 0.95,
     ) -> Interval: ...
     def predict(
@@ -581,15 +582,21 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         X: RowsLike,
         offset: OffsetsLike = None,
         exposure: OffsetsLike = None,
-        interval: PredictedInterval | None = None,
+        interval: AnyInterval | None = None,
         level: float = 0.95,
     ) -> Array | Interval:
         """Return predictions (n,) or (n, K): g(z), or the mean of t under the loss; softmax: probabilities.
 
         A model fitted with offsets needs those of these rows; 0, or an exposure of 1, for rates. With `interval` a
         named tuple (prediction, lower, upper): "confidence" covers the mean, by the interval of z brought to it,
-        "prediction" a new observation (gaussian, gamma, poisson, negative_binomial), with probability `level`.
+        "prediction" a new observation (gaussian, gamma, poisson, negative_binomial), with probability `level`;
+        "conformal" a new observation for any distribution of the rows, with a width that follows the standard deviation
+        of the family (see `adaline.conformal`).
         """
+        if interval == "conformal":
+            from adaline.systems.families.conformal import conformal  # seldom needed
+
+            return conformal(self).predict(X, level, offset, exposure)
         if interval is not None:
             PREDICTED_INTERVAL.check("interval", interval)
             return self._interval(X, RowsAgain(offset=offset, exposure=exposure), None, interval, level)
@@ -615,6 +622,17 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         found = family_interval(fits, linked, self._output_errors(X, fits)._replace(output=z), interval, level, freedom)
         refuse_overflow(refuse_outside(self._loss(), z, found.prediction))
         return Interval(*(band[:, 0] if self._flat else band for band in found))
+
+    def _score_units(self, mean: Array) -> Array:
+        """Return the standard deviations of the family at means (n, K), for a dispersion of 1; 1 without a family."""
+        loss = self._loss()
+        if loss.coupled or (loss.linked is not None and loss.linked.family.name == "binomial"):
+            raise InvalidParameter(
+                "conformal intervals are of numbers: for labels use LogisticRegression().predict_set"
+            )
+        if loss.linked is None:
+            return np.ones_like(mean)
+        return np.sqrt(np.maximum(loss.linked.family.variance(mean), np.finfo(float).tiny))
 
     @by_blocks
     def _output_errors(self, X: RowsLike, fits: list[LikelihoodFit] | None = None) -> OutputErrors:

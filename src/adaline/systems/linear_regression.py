@@ -171,6 +171,9 @@ class LinearRegression(LinearSystem):
             )
         return absorb(table, self.weights == "frequency")
 
+    def _has_fixed_design(self) -> bool:
+        return self.solver != "gradient" and not self.positive
+
     def _sums_suffice(self) -> bool:
         return self.solver == "auto" and super()._sums_suffice()
 

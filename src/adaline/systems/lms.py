@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from adaline.input.coded import scored
 from adaline.input.open import open_rows
 from adaline.locks import lock_of
 from adaline.losses import Squared
-from adaline.parameters import NONE, POSITIVE, UsedWith
+from adaline.parameters import CONFORMAL_INTERVAL, NONE, POSITIVE, UsedWith
 from adaline.scans import LMSRule, Scan
 from adaline.scans.schedules import Decay
 from adaline.solvers.epochs.sweep import EpochOptions
@@ -30,6 +30,9 @@ from adaline.systems.families.named import named_system
 from adaline.systems.families.online import OnlineSystem
 from adaline.systems.families.online_state import OnlineSetup, OnlineState
 from adaline.wording import counted
+
+if TYPE_CHECKING:  # inference is imported by the methods that need it
+    from adaline.inference.classical import Interval
 
 
 @named_system
@@ -156,9 +159,26 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         """Return R^2 for rows X (n, D) and y, or for a source."""
         return scored(self, super().score, X, y, sample_weight)
 
+    @overload
+    def predict(self, X: RowsLike, interval: None = None, level: float = 0.95) -> Array: ...
+    @overload
+    def predict(self, X: RowsLike, interval: Literal["conformal"], level: float = 0.95) -> Interval: ...
+    def predict(
+        self, X: RowsLike, interval: Literal["conformal"] | None = None, level: float = 0.95
+    ) -> Array | Interval:
+        """Return predictions (n,) or (n, K); with interval="conformal" a named tuple (prediction, lower, upper).
+
+        These cover a new observation with probability `level`, for any distribution of the rows: `adaline.conformal`.
+        """
+        if interval is not None:
+            CONFORMAL_INTERVAL.check("interval", interval)
+            from adaline.systems.families.conformal import conformal  # seldom needed
+
+            return conformal(self).predict(X, level)
+        return self._values(X)
+
     @by_blocks
-    def predict(self, X: RowsLike) -> Array:
-        """Return predictions (n,) or (n, K)."""
+    def _values(self, X: RowsLike) -> Array:
         values = self._outputs(X)
         return like_rows(X, values[:, 0] if self._flat else values)
 

@@ -286,6 +286,9 @@ class Ridge(LinearSystem):
             choices.append(choice)
         return self._chosen(rows, spectrum, fits, choices)
 
+    def _has_fixed_design(self) -> bool:
+        return not isinstance(self.penalty, str) and not self._standardized()
+
     def _standardized(self) -> bool:
         return isinstance(self.penalty, str) if self.standardize is None else bool(self.standardize)
 

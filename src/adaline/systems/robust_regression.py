@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,7 @@ from adaline.input.open import open_rows, read_finite, read_targets, refuse_over
 from adaline.input.system import SystemState
 from adaline.losses import Huber, Tukey
 from adaline.parameters import (
+    CONFORMAL_INTERVAL,
     COUNT,
     FIRST_WEIGHTS,
     FLAG,
@@ -290,9 +291,27 @@ class RobustRegression(NearFits, LinearRegressor):
         self._warn()
         return self
 
+    @overload
+    def predict(self, X: RowsLike, interval: None = None, level: float = 0.95) -> Array: ...
+    @overload
+    def predict(self, X: RowsLike, interval: Literal["conformal"], level: float = 0.95) -> Interval: ...
+    def predict(
+        self, X: RowsLike, interval: Literal["conformal"] | None = None, level: float = 0.95
+    ) -> Array | Interval:
+        """Return predictions (n,) or (n, K), on the plane; with an interval a named tuple (prediction, lower, upper).
+
+        "conformal" covers a new observation with probability `level`, for any distribution of the rows:
+        `adaline.conformal`. Intervals of the plane: `with_errors(None).predict`.
+        """
+        if interval is not None:
+            CONFORMAL_INTERVAL.check("interval", interval)
+            from adaline.systems.families.conformal import conformal  # seldom needed
+
+            return conformal(self).predict(X, level)
+        return self._values(X)
+
     @by_blocks
-    def predict(self, X: RowsLike) -> Array:
-        """Return predictions (n,) or (n, K): on the plane; `with_errors(None).predict` has intervals too."""
+    def _values(self, X: RowsLike) -> Array:
         check_is_fitted(self, "coef_")
         x = read_finite(self, X)
         values: Array = linear_outputs(x, np.atleast_2d(host(self.coef_)), self.intercept_)

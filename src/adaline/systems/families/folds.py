@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from adaline.errors import AdalineError
 from adaline.estimator import clone
+from adaline.fitted import AnySystem
 from adaline.input.columns import InputColumns
 from adaline.input.labels import Labels
 from adaline.results import Status
 from adaline.sources import Source
-from adaline.sums import FoldSums, running
+from adaline.sums import FoldSums, all_but_one, running
 
 Unions = Callable[[list[Any]], list[Any]]
 """From the sums of folds to sums of some of them together, as `all_but_one` and `running`."""
@@ -97,6 +98,20 @@ def fit_folds(system: FromSums, rows: FoldedRows | None) -> FoldFits | None:
     proof = whole.certificate_
     whole.certificate_ = replace(proof, passes=proof.passes + 1, seconds=proof.seconds + rows.seconds)
     return FoldFits(whole, fit_unions(system, rows))
+
+
+def fit_at_once(system: AnySystem, *given: Any) -> FoldFits | None:
+    """Return the fits of all folds by a system that makes them at once; None of one that fits in a way of its own."""
+    if not fits_as_we_do(system):
+        return None
+    if hasattr(system, "_sum_folds"):
+        return fit_folds(system, system._sum_folds(*given, all_but_one))
+    return system._fit_folds(*given) if hasattr(system, "_fit_folds") else None
+
+
+def fits_as_we_do(system: AnySystem) -> bool:
+    """Whether `fit` of a system is that of this package, and not of a class derived from one."""
+    return bool(type(system).fit.__module__.partition(".")[0] == "adaline")
 
 
 def _enough(system: FromSums, rows: FoldedRows, sums: Any) -> Any:

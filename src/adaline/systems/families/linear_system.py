@@ -39,6 +39,7 @@ from adaline.parameters import (
     FLAG,
     LEVEL,
     PREDICTED_INTERVAL,
+    AnyInterval,
     ErrorKind,
     PredictedInterval,
     one_of,
@@ -75,6 +76,7 @@ from adaline.systems.families.weights import column_notes, split_theta, warn_of_
 
 if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit does not
     from adaline.inference.classical import Interval
+    from adaline.inference.conformal import LeftOut
     from adaline.inference.covariance import ErrorOptions, JudgedRegression
     from adaline.inference.effects import MeanModel
     from adaline.inference.hypotheses import HypothesisTest
@@ -212,14 +214,48 @@ class LinearSystem(LinearRegressor):
     @overload
     def predict(self, X: RowsLike, interval: None = None, level: float = 0.95) -> Array: ...
     @overload
-    def predict(self, X: RowsLike, interval: PredictedInterval, level: float = 0.95) -> Interval: ...
-    @by_blocks
-    def predict(self, X: RowsLike, interval: PredictedInterval | None = None, level: float = 0.95) -> Array | Interval:
+    def predict(self, X: RowsLike, interval: AnyInterval, level: float = 0.95) -> Interval: ...
+    def predict(self, X: RowsLike, interval: AnyInterval | None = None, level: float = 0.95) -> Array | Interval:
         """Return predictions (n,) or (n, K); with `interval` a named tuple (prediction, lower, upper).
 
-        "confidence" covers the regression surface, "prediction" a new observation, each with probability `level`.
+        "confidence" covers the regression surface, "prediction" a new observation, each with probability `level`;
+        "conformal" a new observation for any distribution of the rows, which are read again (see `adaline.conformal`).
         """
+        if interval == "conformal":
+            from adaline.systems.families.conformal import conformal  # seldom needed
+
+            return conformal(self).predict(X, level)
+        return self._values(X, interval, level)
+
+    @by_blocks
+    def _values(self, X: RowsLike, interval: PredictedInterval | None, level: float) -> Array | Interval:
         return self._predict(X, interval, level)
+
+    @by_blocks
+    def _coordinates(self, X: RowsLike, k: int) -> Array:
+        """Return rows X in the coordinates of target k where (X'X + P)^-1 is the identity, (n, m)."""
+        from adaline.inference.covariance import coordinates
+
+        x = rows_through_basis(self, read_rows(self, X))
+        x = host(x).astype(np.float64) if not is_sparse(x) else x.toarray()
+        return coordinates(self._fits[k if len(self._fits) > 1 else 0], np.column_stack([np.ones(len(x)), x]))
+
+    def _leave_rows_out(
+        self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None
+    ) -> list[LeftOut] | None:
+        """Return for each target the models without each row, where these have a closed form."""
+        from adaline.inference.conformal import left_out
+
+        basis = self._state.columns.basis if self._state is not None else None
+        if not self._has_fixed_design() or (basis is not None and basis.learns) or self._fits[0].factor is None:
+            return None
+        sample = self._sample()
+        each = zip(self._fits, self._sources(X, y, sample_weight), strict=True)
+        return [one for fit, source in each for one in left_out(fit, source, sample)]
+
+    @abstractmethod
+    def _has_fixed_design(self) -> bool:
+        """Whether a fit to fewer rows solves the same equations without them."""
 
     @by_blocks
     def _interval(

@@ -40,6 +40,7 @@ from adaline.systems.families.decisions import label_of_largest
 from adaline.systems.families.online import OnlineSystem
 from adaline.systems.families.online_state import OnlineState
 from adaline.systems.families.single_row import finite_row
+from adaline.systems.families.supervised import LinearClassifier
 
 
 class OnlineClassifier(ClassifierMixin, OnlineSystem):
@@ -113,6 +114,8 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
         values = self._outputs(X)
         return like_rows(X, values[:, 0] if values.shape[1] == 1 else values)
+
+    predict_set = LinearClassifier.predict_set
 
     def score(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> float:
         """Return the share of labels predicted for rows X (n, D) and y, or for a source."""

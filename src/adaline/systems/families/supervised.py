@@ -5,6 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike
 from adaline.estimator import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from adaline.input.coded import scored
@@ -62,6 +65,30 @@ class LinearClassifier(ClassifierMixin, System):
     def predict(self, X: RowsLike) -> Labels:
         """Return the label of the largest discriminant for each row."""
         return label_of_largest(self.decision_function(X), self.classes_)
+
+    def predict_set(self, X: RowsLike, level: float = 0.95) -> NDArray[np.bool_]:
+        """Return which labels are in the conformal set of each row, (n, K), in the order of `classes_`.
+
+        A set holds the label of a new row with probability `level`, whatever the distribution of the rows; it may hold
+        several labels, or none. The rows of the last `fit` are read again, by ten fits without a tenth of them each:
+        `adaline.conformal` does that once for several questions.
+
+        Examples
+        --------
+        >>> from adaline import GaussianClassifier, datasets
+        >>> data = datasets.load("penguins", target="species")
+        >>> model = GaussianClassifier().fit(data.X, data.y)
+        >>> model.predict_set(data.X[:1], level=0.9)
+        array([[ True, False, False]])
+
+        References
+        ----------
+        M. Sadinle, J. Lei and L. Wasserman, JASA 114 (2019), 223-234; Y. Romano, M. Sesia and E. J. Candès, NeurIPS
+        33 (2020).
+        """
+        from adaline.systems.families.conformal import conformal  # seldom needed
+
+        return conformal(self).predict_set(X, level)
 
     def score(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> float:
         """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
