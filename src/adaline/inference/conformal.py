@@ -68,7 +68,7 @@ def scored_rows(first: int, rows: int, total: int) -> NDArray[np.bool_]:
     return np.asarray(row_hashes(first, rows, salt=1) < np.uint64(2**64 // total * MOST_SCORED))
 
 
-def left_out(fit: Fit, source: Source, sample: Sample) -> list[LeftOut]:
+def without_rows(fit: Fit, source: Source, sample: Sample) -> list[LeftOut]:
     """Return the models without each row of a fit, one entry for each of its targets: one pass over the rows fitted."""
     check_weight(source, fit, sample)
     through, total, targets = lens(fit, sample.precision), source.count_rows(), len(fit.squares)

@@ -22,6 +22,7 @@ from adaline.arrays import all_finite, is_device
 from adaline.attributes import give_attributes, own_attributes
 from adaline.errors import InvalidData, InvalidType, TooLarge
 from adaline.input.coded import take_intercept
+from adaline.input.columns import SHOWN_NAMES
 from adaline.input.fitted_rows import FittedRows
 from adaline.input.system import System, columns_on, refuse_foreign_state
 from adaline.locks import lock_of
@@ -65,7 +66,8 @@ def transaction(method: Method) -> Method:
                 what = str(error) or "an allocation failed"
                 raise TooLarge(f"{type(self).__name__}: {what}. Use fewer columns, or fewer classes.") from None
             _judge(draft)
-            if method.__name__ == "fit" and draft._state is not None:
+            inside = SHOWN_NAMES.get() is not None  # another system, whose fit keeps the rows
+            if method.__name__ == "fit" and draft._state is not None and not inside:
                 given = FittedRows({**dict(zip(names, args, strict=False)), **kwargs})
                 draft._state = replace(draft._state, rows=given)
             elif draft._state is not None and draft._state is not self._state and draft._state.rows is not None:

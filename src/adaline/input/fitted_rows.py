@@ -31,7 +31,7 @@ class FittedRows:
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         given = {name: value for name, value in arguments.items() if value is not None}
-        few = numbers_of(given.get("X")) <= HELD_NUMBERS
+        few = numbers_held(given.get("X")) <= HELD_NUMBERS
         self._held = {name: (lambda value=value: value) if few else _weak(value) for name, value in given.items()}
 
     def arguments(self) -> dict[str, Any] | None:
@@ -43,7 +43,7 @@ class FittedRows:
         return type(None), ()
 
 
-def numbers_of(x: RowsLike) -> int:
+def numbers_held(x: RowsLike) -> int:
     """Return how many numbers of rows lie in memory: none of streamed rows, and of rows without a shape."""
     if isinstance(x, Source):
         return 0 if x.streamed or x.costly else x.n_rows * x.shape.features

@@ -244,14 +244,14 @@ class LinearSystem(LinearRegressor):
         self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None
     ) -> list[LeftOut] | None:
         """Return for each target the models without each row, where these have a closed form."""
-        from adaline.inference.conformal import left_out
+        from adaline.inference.conformal import without_rows
 
         basis = self._state.columns.basis if self._state is not None else None
         if not self._has_fixed_design() or (basis is not None and basis.learns) or self._fits[0].factor is None:
             return None
         sample = self._sample()
         each = zip(self._fits, self._sources(X, y, sample_weight), strict=True)
-        return [one for fit, source in each for one in left_out(fit, source, sample)]
+        return [one for fit, source in each for one in without_rows(fit, source, sample)]
 
     @abstractmethod
     def _has_fixed_design(self) -> bool:
