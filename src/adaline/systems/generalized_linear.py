@@ -632,7 +632,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             )
         if loss.linked is None:
             return np.ones_like(mean)
-        return np.sqrt(np.maximum(loss.linked.family.variance(mean), np.finfo(float).tiny))
+        return np.asarray(np.sqrt(np.maximum(loss.linked.family.variance(mean), np.finfo(float).tiny)))
 
     @by_blocks
     def _output_errors(self, X: RowsLike, fits: list[LikelihoodFit] | None = None) -> OutputErrors:

@@ -224,10 +224,9 @@ def _by_folds(
     exposure: OffsetsLike = None,
 ) -> ConformalModel:
     """Return the model with the models without each fold."""
-    if isinstance(X, Source):
-        rows = SourceInFolds(model, X)
-    else:
-        rows = ArrayInFolds(model, X, y, sample_weight, offset, exposure)
+    rows = (
+        SourceInFolds(model, X) if isinstance(X, Source) else ArrayInFolds(model, X, y, sample_weight, offset, exposure)
+    )
     models = rows.models()
     scored = scored_rows(0, len(rows.fold), len(rows.fold)) & (rows.weight > 0)
     scores = rows.scores(models, np.flatnonzero(scored))
