@@ -23,7 +23,7 @@ from adaline.attributes import give_attributes, own_attributes
 from adaline.display import fit_as_html
 from adaline.errors import InvalidType
 from adaline.fitted import AnyModel, AnySystem, has_learned
-from adaline.state import MISSING, ShownAttribute, shown_by
+from adaline.state import MISSING, FittedAttribute, fitted_attributes
 
 REPR_WIDTH = 80  # columns of a line of a printed model
 MOST_REPR_CHARACTERS = 700  # characters of a printed model; of longer ones the middle is left out
@@ -101,7 +101,7 @@ UNCHANGED = "$UNCHANGED$"
 def _is_there(model: AnyModel, name: str) -> bool:
     """Whether a model has an attribute of its class now; nothing is computed, and no rows are read, to find out."""
     found = getattr_static(type(model), name, None)
-    if isinstance(found, ShownAttribute):
+    if isinstance(found, FittedAttribute):
         return found.read(model) is not MISSING
     return hasattr(model, name) if isinstance(found, Available | RequestSetter) else True
 
@@ -165,10 +165,9 @@ class BaseEstimator:
 
         kind = self._estimator_type
         supervised = kind in ("classifier", "regressor")
-        several = isinstance(self, MultiOutputMixin) and kind != "classifier"
         return Tags(
             estimator_type=kind,
-            target_tags=TargetTags(required=supervised, multi_output=several),
+            target_tags=TargetTags(required=supervised, multi_output=kind == "regressor"),
             classifier_tags=ClassifierTags() if kind == "classifier" else None,
             regressor_tags=RegressorTags() if kind == "regressor" else None,
             transformer_tags=TransformerTags() if isinstance(self, TransformerMixin) else None,
@@ -201,7 +200,7 @@ class BaseEstimator:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         kind: Any = type(self)
-        if not state.keys().isdisjoint(shown_by(kind)):
+        if not state.keys().isdisjoint(fitted_attributes(kind)):
             raise InvalidType(
                 f"this pickle of {kind.__name__} is of another version of adaline: unpickle it there and save it as a "
                 "model file (adaline.save), which later versions read"
@@ -310,14 +309,6 @@ class DensityMixin:
     """Estimates a density."""
 
     _estimator_type: str | None = "density_estimator"
-
-
-class MetaEstimatorMixin:
-    """Is made of other estimators."""
-
-
-class MultiOutputMixin:
-    """Takes several targets."""
 
 
 class TransformerMixin:

@@ -94,39 +94,11 @@ def read_only(value: T) -> T:
     return made  # type: ignore[no-any-return]
 
 
-class ShownAttribute(Generic[T]):
-    """An attribute of a model that shows a part of its state; it does not exist if the fit did not set that part."""
+class FittedAttribute(Generic[T]):
+    """An attribute of a model that reads its state: `coef_` and `_coef` both read the field `coef`.
 
-    def __set_name__(self, owner: type[Any], name: str) -> None:
-        self.name = name
-
-    def read(self, model: Any) -> Any:
-        """Return the value, MISSING where there is none."""
-        raise NotImplementedError
-
-    @overload
-    def __get__(self, model: None, cls: Any = None) -> Self: ...
-    @overload
-    def __get__(self, model: object, cls: Any = None) -> T: ...
-    def __get__(self, model: Any, cls: Any = None) -> Any:
-        if model is None:
-            return self
-        value = self.read(model)
-        return self.absent(model) if value is MISSING else value
-
-    def __set__(self, model: Any, value: T) -> None:
-        raise AttributeError(f"{self.name} of {type(model).__name__} is what fit found in its rows: fit again")
-
-    def absent(self, model: AnyModel) -> T:
-        """Return the value where the model keeps none; raise where it has none."""
-        raise AttributeError(f"{type(model).__name__!r} object has no attribute {self.name!r}")
-
-
-class FittedAttribute(ShownAttribute[T]):
-    """An attribute that shows a field of the state: `coef_` and `_coef` both show the field `coef`.
-
-    What a public one shows cannot be changed in place. It can be assigned as a whole, which replaces the state by one
-    with a copy of the new value.
+    It does not exist where the fit did not learn that field. What a public one shows cannot be changed in place. It can
+    be assigned as a whole, which replaces the state by one with a copy of the new value.
     """
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
@@ -137,11 +109,14 @@ class FittedAttribute(ShownAttribute[T]):
     @overload
     def __get__(self, model: object, cls: Any = None) -> T: ...
     def __get__(self, model: Any, cls: Any = None) -> Any:
-        if model is not None and (state := model._state) is not None:  # nearly always: no further call
+        if model is None:
+            return self
+        if (state := model._state) is not None:  # nearly always: no further call
             value = getattr(state, self.field, None)
             if value is not None and value is not MISSING:
                 return read_only(value) if self.public else value
-        return super().__get__(model, cls)
+        value = self.read(model)
+        return self.absent(model) if value is MISSING else value
 
     def read(self, model: Any) -> Any:
         """Return the value of the field, MISSING before a fit and where the fit did not learn it."""
@@ -152,6 +127,10 @@ class FittedAttribute(ShownAttribute[T]):
         kind: Any = type(state)
         absent = value is None and self.field in _optional_fields(kind)
         return MISSING if absent else value
+
+    def absent(self, model: AnyModel) -> T:
+        """Return the value where the model keeps none; raise where it has none."""
+        raise AttributeError(f"{type(model).__name__!r} object has no attribute {self.name!r}")
 
     def __set__(self, model: Any, value: T) -> None:
         now = self.read(model) if self.public else MISSING
@@ -214,22 +193,10 @@ def _optional_fields(state: type[FittedState]) -> frozenset[str]:
 
 
 @cache
-def shown_by(cls: type[Any]) -> dict[str, ShownAttribute[Any]]:
-    """Return the attributes by which a class of models shows what a fit has learned, by name."""
+def fitted_attributes(cls: type[Any]) -> dict[str, FittedAttribute[Any]]:
+    """Return the attributes of a class of models that read what a fit has learned, by name."""
     found = {name: getattr_static(cls, name) for name in dir(cls)}
-    return {name: one for name, one in found.items() if isinstance(one, ShownAttribute)}
-
-
-def shown_fields(model: AnyModel) -> dict[str, Any]:
-    """Return the fields of the state of a fitted model by the names of the attributes that show them."""
-    kind: Any = type(model)
-    return {name: getattr(model._state, field, None) for name, field in _fields_shown_by(kind)}
-
-
-@cache
-def _fields_shown_by(cls: type[Any]) -> list[tuple[str, str]]:
-    kind: Any = cls
-    return [(name, one.field) for name, one in shown_by(kind).items() if isinstance(one, FittedAttribute)]
+    return {name: one for name, one in found.items() if isinstance(one, FittedAttribute)}
 
 
 def settings_at_fit(model: AnyModel, changed: dict[str, Any]) -> FitSettings:
@@ -249,6 +216,6 @@ def attributes_of(model: object) -> dict[str, Any]:
     own = own_attributes(model)
     if own.pop(HELD, None) is not None:
         kind: Any = type(model)
-        shown = ((name, one.read(model)) for name, one in shown_by(kind).items())
+        shown = ((name, one.read(model)) for name, one in fitted_attributes(kind).items())
         own.update((name, value) for name, value in shown if value is not MISSING)
     return own

@@ -27,22 +27,31 @@ from adaline.input.fitted_rows import FittedRows
 from adaline.input.system import System, columns_on, refuse_foreign_state
 from adaline.locks import lock_of
 from adaline.results import Status, out_of_range
-from adaline.state import shown_fields
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 M = TypeVar("M")
 
-REFUSED = ("coef_", "intercept_", "covariance_", "covariances_", "cluster_centers_")
-"""What is learned; a model of which any is not finite is of no use."""
-MEANT = ("prior_variance_", "criterion_", "thresholds_")
+REFUSED = ("coef", "intercept", "covariance", "covariances", "cluster_centers")
+"""Fields of states that hold what is learned; a model of which any is not finite is of no use."""
+MEANT = ("prior_variance", "criterion", "thresholds")
 """Numbers beside it whose infinity has a meaning: no prior; classes without spread within; a class without rows."""
 JUDGED = frozenset((*REFUSED, *MEANT))
 NUMBERS = frozenset((float, np.ndarray, list, dict))
-"""Types of attributes in which there may be numbers that overflow."""
+"""Types of fields in which there may be numbers that overflow."""
 
 
 def transaction(method: Method) -> Method:
-    """Let a learning method work on a draft, alone; it may replace the state, and change nothing else.
+    """Let a method that learns from all rows afresh work on a draft, alone: it replaces the state, and nothing else."""
+    return _on_draft(method, snapshot)
+
+
+def continuation(method: Method) -> Method:
+    """Let a method that continues from what was learned work on a draft, alone: it replaces the state, nothing else."""
+    return _on_draft(method, continued)
+
+
+def _on_draft(method: Method, draft_of: Callable[[Any], Any]) -> Method:
+    """Return a learning method that works on a draft of its model, alone.
 
     What overflows or vanishes on the way is no matter for a warning of NumPy: sums and certificates judge it, and
     weights that are not finite are refused; where other numbers overflow, the certificate says so.
@@ -57,7 +66,7 @@ def transaction(method: Method) -> Method:
             raise InvalidType(f"call {method.__name__} on a model, not on its class: LinearRegression().{called}")
         with lock_of(self):
             refuse_foreign_state(self)
-            draft = snapshot(self) if method.__name__ == "fit" else goes_on(self)
+            draft = draft_of(self)
             try:
                 found = quietly(draft, *args, **kwargs)
             except TooLarge:
@@ -85,7 +94,7 @@ def snapshot(model: M) -> M:
     return out
 
 
-def goes_on(model: M) -> M:
+def continued(model: M) -> M:
     """Return a model as it is now, to learn more or to be merged; its formula decided whether it has a constant."""
     out: Any = snapshot(model)
     if out._state is not None:
@@ -97,33 +106,30 @@ def _judge(model: Any) -> None:
     """Refuse what was learned where it overflows; let the certificate say it of numbers beside that."""
     if model._state is None:
         return
-    attributes = shown_fields(model)
-    _refuse_overflow(attributes)
-    proof = attributes.get("certificate_")
-    if proof is not None and proof.status is Status.SOLVED and _overflows_beside(attributes):
-        model.certificate_ = out_of_range(proof)
+    learned = model._state.by_name()
+    _refuse_overflow(learned)
+    proof = learned.get("certificate")
+    if proof is not None and proof.status is Status.SOLVED and _overflows_beside(learned):
+        model._state = replace(model._state, certificate=out_of_range(proof))
 
 
-def _refuse_overflow(attributes: dict[str, Any]) -> None:
+def _refuse_overflow(learned: dict[str, Any]) -> None:
     """Raise where numbers that were learned are not finite."""
     for name in REFUSED:
-        values = attributes.get(name)
-        if values is None or (name == "intercept_" and attributes.get("classes_") is not None):
+        values = learned.get(name)
+        if values is None or (name == "intercept" and learned.get("classes") is not None):
             continue  # that of a class without rows is not finite
         kind = type(values)
         on_device = kind is not np.ndarray and is_device(values)
         if not (math.isfinite(values) if kind is float else on_device or all_finite(values)):
             raise InvalidData(
-                f"{name} overflows float64: columns, targets or weights are too large or too small. Rescale them."
+                f"{name}_ overflows float64: columns, targets or weights are too large or too small. Rescale them."
             )
 
 
-def _overflows_beside(attributes: dict[str, Any]) -> bool:
-    """Whether a public number beside what is learned is infinite."""
-    for name, value in attributes.items():
-        if type(value) in NUMBERS and name[-1] == "_" and name not in JUDGED and _infinite(value):
-            return True
-    return False
+def _overflows_beside(learned: dict[str, Any]) -> bool:
+    """Whether a number beside what is learned is infinite."""
+    return any(type(value) in NUMBERS and name not in JUDGED and _infinite(value) for name, value in learned.items())
 
 
 def _infinite(value: Any) -> bool:

@@ -19,13 +19,13 @@ from adaline.input.columns import InputColumns
 from adaline.input.fitted_rows import FittedRows
 from adaline.results import some
 from adaline.sources import Source
-from adaline.state import MISSING, NO_SETTINGS, FitSettings, FittedState, FittedWith, ShownAttribute, change_state
+from adaline.state import MISSING, NO_SETTINGS, FitSettings, FittedAttribute, FittedState, FittedWith, change_state
 
 T = TypeVar("T")
 
 
-class ColumnAttribute(ShownAttribute[T]):
-    """An attribute that shows a part of the record of columns; absent where the record says None."""
+class ColumnAttribute(FittedAttribute[T]):
+    """An attribute that reads the record of columns in the state; absent where the record says None."""
 
     def __init__(self, part: Callable[[InputColumns], T | None]) -> None:
         self.part = part
@@ -35,6 +35,9 @@ class ColumnAttribute(ShownAttribute[T]):
         columns = columns_if_any(model)
         value = None if columns is None else self.part(columns)
         return MISSING if value is None else value
+
+    def __set__(self, model: Any, value: T) -> None:
+        raise AttributeError(f"{self.name} of {type(model).__name__} is what fit found in its rows: fit again")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

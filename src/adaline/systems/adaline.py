@@ -19,7 +19,7 @@ from adaline.solvers.least_squares.choose import sums
 from adaline.sources import Source
 from adaline.systems.families.named import named_system
 from adaline.systems.families.online_classifier import OnlineClassifier
-from adaline.systems.families.online_state import OnlineSetup
+from adaline.systems.families.online_state import PreparedState
 
 
 @named_system
@@ -109,7 +109,7 @@ class Adaline(OnlineClassifier):
         return self._scan.tally.bound
 
     def _run(
-        self, setup: OnlineSetup, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
+        self, setup: PreparedState, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
     ) -> OnlineResult:
         if options.mixing is not None:
             return run_mixed(source, scan, options, options.mixing, measure_loss(Squared()), "LeastSquaresClassifier")

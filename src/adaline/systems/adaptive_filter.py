@@ -26,7 +26,7 @@ from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, wa
 from adaline.fits.online import LONGEST_HISTORY, scan_certificate
 from adaline.fitted import AnyModel, check_is_fitted
 from adaline.forms import Finite
-from adaline.input import Meter, transaction
+from adaline.input import Meter, continuation
 from adaline.input.basis import basis_of_row, check_basis
 from adaline.input.columns import InputColumns
 from adaline.input.open import open_rows
@@ -37,7 +37,7 @@ from adaline.scans import Tally
 from adaline.sources import Source
 from adaline.sources.expanded import phi
 from adaline.sources.signal import SignalSource
-from adaline.state import MISSING, FittedAttribute, ShownAttribute, alike, change_state, read_only
+from adaline.state import MISSING, FittedAttribute, alike, change_state, read_only
 from adaline.systems.families.adaptation import Adaptation
 from adaline.systems.families.filter import Filtered, FilterState, SignalSystem
 from adaline.systems.families.named import named_system
@@ -77,8 +77,8 @@ class AdaptiveState(FilterState):
         return float(theta[0, 0]) if self.flat else read_only(theta[:, 0].copy())
 
 
-class AdaptedAttribute(ShownAttribute[T]):
-    """An attribute that shows what samples change in place.
+class AdaptedAttribute(FittedAttribute[T]):
+    """An attribute that reads what samples change in place.
 
     It can be assigned: the filter then continues from a copy, so that nobody who reads the present one is disturbed.
     """
@@ -264,7 +264,7 @@ class AdaptiveFilter(SignalSystem):
             state: Any = self._state
             return state.adaptation.output_of(self._sample(x, state.columns))
 
-    @transaction
+    @continuation
     def reset(self) -> Self:
         """Forget all: the next samples start afresh."""
         self._state = None
@@ -310,7 +310,7 @@ class AdaptiveFilter(SignalSystem):
         condition = float(np.linalg.cond(state.covariance_root)) if len(state.root) else math.nan
         return replace(self._proof, objective=tally.loss, condition=condition, status=status, advice=advice)
 
-    @transaction
+    @continuation
     def _adapt(
         self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, *, afresh: bool = False
     ) -> list[Filtered]:
@@ -409,7 +409,7 @@ class AdaptiveFilter(SignalSystem):
             "intercept": bool(self.fit_intercept),
         }
 
-    @transaction
+    @continuation
     def _first(self, x: AnyArray, y: TargetsLike) -> AdaptiveState:
         """Start with one sample, which says how many signals there are; return the state before it."""
         check_parameters(self)

@@ -18,7 +18,7 @@ from adaline.arrays import Array, OffsetsLike, RowsLike, TargetsLike, WeightsLik
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidParameter, warn
-from adaline.estimator import MultiOutputMixin, RegressorMixin, available_if
+from adaline.estimator import RegressorMixin, available_if
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, generator, transaction
 from adaline.input.open import read_finite, refuse_overflow
@@ -112,7 +112,7 @@ class CustomMachineState(SystemState):
 
 @named_system
 @dataclass(eq=False, repr=False)
-class CustomMachine(MultiOutputMixin, RegressorMixin, System):
+class CustomMachine(RegressorMixin, System):
     """Machine of your own: minimises sum of weight x loss(G(W, x), t) + penalty/2 ||W||^2, for any differentiable G.
 
     The outputs z = G(W, x), (n, K), take the place of w'x + w0, and a known offset is added where one is given. K

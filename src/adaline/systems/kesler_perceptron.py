@@ -17,7 +17,7 @@ from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.sources import Source
 from adaline.systems.families.named import named_system
 from adaline.systems.families.online_classifier import OnlineClassifier
-from adaline.systems.families.online_state import OnlineSetup
+from adaline.systems.families.online_state import PreparedState
 
 
 @named_system
@@ -108,7 +108,7 @@ class KeslerPerceptron(OnlineClassifier):
     def _class_targets(self, classes: int) -> Array:
         return np.arange(float(classes))[:, None]
 
-    def _rule_options(self, setup: OnlineSetup) -> dict[str, Any]:
+    def _rule_options(self, setup: PreparedState) -> dict[str, Any]:
         return {"classes": len(setup.labels)}
 
     def _weights(self) -> Array:
@@ -119,7 +119,7 @@ class KeslerPerceptron(OnlineClassifier):
         return np.asarray(second - first)[None]
 
     def _run(
-        self, setup: OnlineSetup, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
+        self, setup: PreparedState, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
     ) -> OnlineResult:
         if options.mixing is not None:
             return run_mixed(source, scan, options, options.mixing, measure_rivals, "LogisticRegression")

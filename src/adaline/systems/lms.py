@@ -10,10 +10,10 @@ import numpy as np
 from adaline.arrays import Array, RowLike, RowsLike, TargetLike, TargetsLike, WeightsLike, like_rows
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData
-from adaline.estimator import MultiOutputMixin, RegressorMixin
+from adaline.estimator import RegressorMixin
 from adaline.fits.mixing import measure_loss, run_mixed
 from adaline.fits.online import OnlineResult, run_lms
-from adaline.input import Meter, by_blocks, transaction
+from adaline.input import Meter, by_blocks, continuation, transaction
 from adaline.input.basis import check_basis
 from adaline.input.coded import scored
 from adaline.input.open import open_rows
@@ -28,7 +28,7 @@ from adaline.sources.views import in_memory
 from adaline.state import FittedAttribute, read_only
 from adaline.systems.families.named import named_system
 from adaline.systems.families.online import OnlineSystem
-from adaline.systems.families.online_state import OnlineSetup, OnlineState
+from adaline.systems.families.online_state import OnlineState, PreparedState
 from adaline.wording import counted
 
 if TYPE_CHECKING:  # inference is imported by the methods that need it
@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # inference is imported by the methods that need it
 
 @named_system
 @dataclass(kw_only=True, eq=False, repr=False)
-class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
+class LMS(RegressorMixin, OnlineSystem):
     """Least mean squares: minimises the mean of (y - w0 - w'x)^2 / 2 by one step a row, w += eta e x.
 
     With a number as rate it is exactly the textbook's delta rule: raw columns, weights from zero, rows in their
@@ -126,7 +126,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         self._learn(replace(setup, flat=source.targets.flat), source, meter)
         return self
 
-    @transaction
+    @continuation
     def partial_fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Go over more rows once, in their order; rows in chunks give the same bits as all at once."""
         meter = Meter(X)
@@ -200,7 +200,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
         return self._scan.tally.bound
 
     def _run(
-        self, setup: OnlineSetup, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
+        self, setup: PreparedState, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
     ) -> OnlineResult:
         if options.mixing is not None:
             return run_mixed(source, scan, options, options.mixing, measure_loss(Squared()), "LinearRegression")
@@ -208,7 +208,7 @@ class LMS(MultiOutputMixin, RegressorMixin, OnlineSystem):
 
     def _open(
         self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, before: OnlineState | None
-    ) -> tuple[Source, OnlineSetup]:
+    ) -> tuple[Source, PreparedState]:
         """Return the rows and what learning begins with; refuse another number of targets than the state before has."""
         opened = open_rows(self, X, y, sample_weight, reset=before is None)
         source = in_memory(opened.source)

@@ -15,7 +15,7 @@ from adaline.construction import check_parameters
 from adaline.errors import DeprecatedWarning, InvalidParameter, warn
 from adaline.estimator import BaseEstimator, available_if
 from adaline.fitted import AnyModel, check_is_fitted
-from adaline.input import transaction
+from adaline.input import continuation
 from adaline.locks import lock_of
 from adaline.systems.families.online_state import OnlineState
 
@@ -104,7 +104,7 @@ def _hand_over(model: AnyModel, verb: str, *rows: Any) -> None:
 
 
 @available_if(is_online)
-@transaction
+@continuation
 def partial_fit(
     self: Any, X: RowsLike, y: TargetsLike = None, classes: LabelsLike = None, sample_weight: WeightsLike = None
 ) -> Any:

@@ -27,7 +27,7 @@ from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, warn
 from adaline.fits.online import OnlineResult, refuse_changes, run_epochs, scan_certificate
 from adaline.fitted import check_is_fitted
-from adaline.input import Meter, by_blocks, transaction
+from adaline.input import Meter, by_blocks, continuation
 from adaline.input.basis import basis_of, basis_of_row, columns_of, given_columns
 from adaline.input.columns import InputColumns
 from adaline.input.drafts import snapshot
@@ -52,7 +52,7 @@ from adaline.systems.families.decisions import (
 )
 from adaline.systems.families.named import named_system
 from adaline.systems.families.online_classifier import OnlineClassifier, classes_of_first, signed, weights_of_classes
-from adaline.systems.families.online_state import FittedScan, OnlineSetup, OnlineState, learned_by
+from adaline.systems.families.online_state import FittedScan, OnlineState, PreparedState, learned_by
 from adaline.systems.families.single_row import by_name, coded_row, number_in, refuse_row, row_of_array, row_of_dict
 from adaline.systems.families.weights import finite_outputs
 
@@ -213,10 +213,10 @@ class OnlineLogistic(OnlineClassifier):
         """Whether one likelihood has an output for each of so many classes."""
         return classes > 2 and self.scheme == "softmax"
 
-    def _start(self, setup: OnlineSetup, shape: Shape, sparse: bool = False) -> CoordinateRule:
+    def _start(self, setup: PreparedState, shape: Shape, sparse: bool = False) -> CoordinateRule:
         return self._scan_of(setup, shape.features, self.init)
 
-    def _scan_of(self, setup: OnlineSetup, columns: int, init: Any = None) -> CoordinateRule:
+    def _scan_of(self, setup: PreparedState, columns: int, init: Any = None) -> CoordinateRule:
         """Return the scan of these parameters before its first row."""
         k = len(setup.labels)
         return CoordinateRule.start(
@@ -230,7 +230,7 @@ class OnlineLogistic(OnlineClassifier):
             average=bool(self.average),
         )
 
-    def _go_on(self, setup: OnlineSetup, scan: Scan) -> None:
+    def _go_on(self, setup: PreparedState, scan: Scan) -> None:
         """Let a scan under way continue; refuse parameters that it was not begun with."""
         changed = scan.follow(self._scan_of(setup, 1))
         refuse_changes(["scheme" if name == "loss" else name for name in changed], type(self).__name__)
@@ -240,12 +240,12 @@ class OnlineLogistic(OnlineClassifier):
 
     # -- learning from many rows -------------------------------------------------------------------------------------
 
-    def _setup(self, source: Source, columns: InputColumns, **known: Any) -> OnlineSetup:
+    def _setup(self, source: Source, columns: InputColumns, **known: Any) -> PreparedState:
         return self._setup_of(columns, _plain_names(columns), known)
 
-    def _setup_of(self, columns: InputColumns, names: dict[str, int] | None, known: dict[str, Any]) -> OnlineSetup:
+    def _setup_of(self, columns: InputColumns, names: dict[str, int] | None, known: dict[str, Any]) -> PreparedState:
         settings = self._settings_of_fit()
-        return OnlineSetup(columns=columns, fitted_with=settings, standard=None, names=names, typical=None, **known)
+        return PreparedState(columns=columns, fitted_with=settings, standard=None, names=names, typical=None, **known)
 
     def _with_targets(self, given: LabelledRows, classes: Labels, balance: bool) -> Source:
         """Return the rows with the targets of the machines, weighted by class; a single pass holds none in memory."""
@@ -255,7 +255,7 @@ class OnlineLogistic(OnlineClassifier):
         weights = weights_of_classes(self.class_weight, classes, source if balance else None)
         return recoded(source, self._class_targets(len(classes)), weights)
 
-    def _learn(self, setup: OnlineSetup, source: Source, meter: Meter, *, once: bool = False) -> None:
+    def _learn(self, setup: PreparedState, source: Source, meter: Meter, *, once: bool = False) -> None:
         title, epochs = type(self).__name__, 1 if once else int(self.epochs)
         source.runner.refuse_parts()
         goes_on = isinstance(setup, OnlineState)
@@ -276,7 +276,7 @@ class OnlineLogistic(OnlineClassifier):
 
     # -- one row at a time -------------------------------------------------------------------------------------------
 
-    @transaction
+    @continuation
     def _begin_with(self, x: AnyArray, y: TargetsLike, classes: LabelsLike) -> OnlineState:
         """Start a new model with its first row and label, and learn from them."""
         check_parameters(self)

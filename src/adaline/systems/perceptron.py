@@ -20,7 +20,7 @@ from adaline.sources import Source
 from adaline.sums import WrongRows
 from adaline.systems.families.named import named_system
 from adaline.systems.families.online_classifier import OnlineClassifier
-from adaline.systems.families.online_state import OnlineSetup
+from adaline.systems.families.online_state import PreparedState
 
 
 @named_system
@@ -142,7 +142,7 @@ class Perceptron(OnlineClassifier):
         return len(self._scan.theta) * (radius / margin) ** 2
 
     def _run(
-        self, setup: OnlineSetup, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
+        self, setup: PreparedState, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
     ) -> OnlineResult:
         if options.mixing is not None:
             return run_mixed(source, scan, options, options.mixing, measure_mistakes, "LogisticRegression")

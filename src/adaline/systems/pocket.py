@@ -21,7 +21,7 @@ from adaline.sources.array import ArraySource
 from adaline.state import read_only
 from adaline.systems.families.named import named_system
 from adaline.systems.families.online_classifier import OnlineClassifier
-from adaline.systems.families.online_state import OnlineSetup
+from adaline.systems.families.online_state import PreparedState
 from adaline.systems.families.single_row import let_scan_read_rows
 
 FEWEST = "these are the fewest errors found, which need not be the fewest there are: "
@@ -145,7 +145,7 @@ class Pocket(OnlineClassifier):
         return replace(super()._first_result(scan), pocket=BestWeights.first(scan.theta))
 
     def _run(
-        self, setup: OnlineSetup, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
+        self, setup: PreparedState, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
     ) -> OnlineResult:
         assert before.pocket is not None
         if options.draw is None:

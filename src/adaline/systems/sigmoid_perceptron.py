@@ -26,7 +26,7 @@ from adaline.state import FitSettings, FittedWith
 from adaline.sums import Objective, Point, View
 from adaline.systems.families.named import named_system
 from adaline.systems.families.online_classifier import OnlineClassifier, signed
-from adaline.systems.families.online_state import OnlineSetup
+from adaline.systems.families.online_state import PreparedState
 
 NO_SPREAD = (
     "no column varies in these rows, so that a batch step of rate='auto', which takes their scales from them, changes "
@@ -151,11 +151,11 @@ class SigmoidPerceptron(OnlineClassifier):
     def _class_targets(self, classes: int) -> Array:
         return signed(classes, -1.0 if self.activation == "tanh" else 0.0)
 
-    def _rule_options(self, setup: OnlineSetup) -> dict[str, Any]:
+    def _rule_options(self, setup: PreparedState) -> dict[str, Any]:
         return {"activation": self.activation}
 
     def _run(
-        self, setup: OnlineSetup, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
+        self, setup: PreparedState, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
     ) -> OnlineResult:
         if options.mixing is not None:
             return run_mixed(

@@ -14,7 +14,7 @@ from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.fitted import check_is_fitted
 from adaline.forms import Count, Finite, Intercepts, RowsOf, Slopes, Strings
-from adaline.input import Meter, transaction
+from adaline.input import Meter, continuation, transaction
 from adaline.input.basis import check_basis
 from adaline.input.columns import InputColumns
 from adaline.input.drafts import snapshot
@@ -264,7 +264,7 @@ class WienerFilter(SignalSystem):
         self._warn_of_dependence(None)
         return self
 
-    @transaction
+    @continuation
     def partial_fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Take in the signals' next samples: the result equals one fit to all of them, to the digits certified."""
         meter = Meter(X)
@@ -283,7 +283,7 @@ class WienerFilter(SignalSystem):
         self._warn_of_dependence(before)
         return self
 
-    @transaction
+    @continuation
     def merge(self, other: Self) -> Self:
         """Take in a filter fitted to another recording; `partial_fit` continues this one."""
         meter = Meter()
@@ -306,7 +306,7 @@ class WienerFilter(SignalSystem):
         self._warn_of_dependence(before)
         return self
 
-    @transaction
+    @continuation
     def forget(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Take a whole recording back out, one that was fitted or merged; the next `partial_fit` starts a new one.
 

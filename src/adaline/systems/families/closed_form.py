@@ -24,7 +24,7 @@ from adaline.forms import (
     Floats,
     Slopes,
 )
-from adaline.input import Meter, by_blocks, transaction
+from adaline.input import Meter, by_blocks, continuation, transaction
 from adaline.input.basis import check_basis
 from adaline.input.columns import InputColumns
 from adaline.input.drafts import snapshot
@@ -147,7 +147,7 @@ class ClosedFormClassifier(LinearClassifier):
         self._state = replace(state, certificate=after_one_go(state.certificate))
         return self
 
-    @transaction
+    @continuation
     def partial_fit(
         self, X: RowsLike, y: TargetsLike = None, classes: LabelsLike = None, sample_weight: WeightsLike = None
     ) -> Self:
@@ -174,7 +174,7 @@ class ClosedFormClassifier(LinearClassifier):
         self._state = self._found(replace(rows, source=None), total, meter, source)
         return self
 
-    @transaction
+    @continuation
     def merge(self, other: Self) -> Self:
         """Take in another fitted model: as if fitted on both data sets."""
         meter = Meter()
@@ -193,7 +193,7 @@ class ClosedFormClassifier(LinearClassifier):
         self._state = self._found(rows, total, meter, None)
         return self
 
-    @transaction
+    @continuation
     def forget(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Take rows back out, as if they had never been fitted; refused where too few digits would be left.
 

@@ -25,7 +25,7 @@ from adaline.arrays import (
 )
 from adaline.basis.base import BASIS
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
-from adaline.estimator import MultiOutputMixin, RegressorMixin
+from adaline.estimator import RegressorMixin
 from adaline.fitted import check_is_fitted
 from adaline.input.coded import CodedRows, coded, scored
 from adaline.input.columns import InputColumns
@@ -36,7 +36,7 @@ from adaline.sources import Source
 from adaline.sources.array import read_weights
 from adaline.sources.expanded import phi
 from adaline.sources.signal import SignalSource, filtered_on_device
-from adaline.state import FittedAttribute, ShownAttribute
+from adaline.state import FittedAttribute
 
 
 class Filtered(NamedTuple):
@@ -68,7 +68,7 @@ class FilterState(SystemState):
     flat: bool
 
 
-class SignalSystem(MultiOutputMixin, RegressorMixin, System):
+class SignalSystem(RegressorMixin, System):
     """A filter w'u_n + w0, u_n = [x_(n-delay), ..., x_(n-delay-taps+1)], all taps of the first signal first."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # it needs a signal, not rows
@@ -77,8 +77,8 @@ class SignalSystem(MultiOutputMixin, RegressorMixin, System):
     taps: Annotated[Any, AnyOf(NONE, COUNT, ListOf(COUNT, "a list of such numbers, one a signal"))]
     delay: Annotated[int, WholeNumber()]
 
-    coef_: ShownAttribute[Array]
-    intercept_: ShownAttribute[float | Array]
+    coef_: FittedAttribute[Array]
+    intercept_: FittedAttribute[float | Array]
     _flat = FittedAttribute[bool]()
 
     @property

@@ -28,11 +28,11 @@ from adaline.fitted import check_is_fitted
 from adaline.inference import view
 from adaline.inference.sample import Counted, Sample, WeightKind, count
 from adaline.inference.view import ErrorArguments
-from adaline.input import Meter, by_blocks, transaction
+from adaline.input import Meter, by_blocks, continuation, transaction
 from adaline.input.basis import check_basis, columns_of, rows_through_basis
 from adaline.input.coded import effects_on, refuse_absorbed
 from adaline.input.columns import InputColumns
-from adaline.input.drafts import goes_on, snapshot
+from adaline.input.drafts import continued, snapshot
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
 from adaline.input.system import check_same_columns
 from adaline.parameters import (
@@ -142,7 +142,7 @@ class LinearSystem(LinearRegressor):
         self._warn_of_dependence(None)
         return self
 
-    @transaction
+    @continuation
     def partial_fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Take in more rows: the result equals one fit on all rows, to the digits that the certificate states."""
         meter = Meter(X)
@@ -162,14 +162,14 @@ class LinearSystem(LinearRegressor):
         self._take(rows, total, meter, source)
         return self
 
-    @transaction
+    @continuation
     def merge(self, other: Self) -> Self:
         """Take in another fitted model: as if fitted on both data sets."""
         meter = Meter()
         mine = self._own_sums("merge")
         if type(other) is not type(self):
             raise InvalidParameter(f"cannot merge {type(self).__name__} with {type(other).__name__}")
-        other = goes_on(other)
+        other = continued(other)
         theirs = other._own_sums("merge")
         check_same_columns(self, other)
         if mine.shape != theirs.shape or self.fit_intercept != other.fit_intercept:
@@ -182,7 +182,7 @@ class LinearSystem(LinearRegressor):
         self._take(self._counting(self._count_with(other._counted)), total, meter, None)
         return self
 
-    @transaction
+    @continuation
     def forget(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Take rows back out, as if they had never been fitted; refused where too few digits would be left.
 

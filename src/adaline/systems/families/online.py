@@ -21,7 +21,7 @@ from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.online import OnlineResult, continue_at, run_epochs, scan_certificate, start_scan
 from adaline.fitted import check_is_fitted
-from adaline.input import Meter, generator, transaction
+from adaline.input import Meter, continuation, generator
 from adaline.input.basis import basis_of_row
 from adaline.input.columns import InputColumns
 from adaline.input.drafts import snapshot
@@ -41,7 +41,7 @@ from adaline.sources.standardized import Standard, standardized
 from adaline.state import FittedAttribute
 from adaline.sums import Spread
 from adaline.sums.outputs import outputs
-from adaline.systems.families.online_state import FittedScan, OnlineSetup, OnlineState, copied, learned_by
+from adaline.systems.families.online_state import FittedScan, OnlineState, PreparedState, copied, learned_by
 from adaline.systems.families.single_row import (
     by_name,
     finite_row,
@@ -107,12 +107,12 @@ class OnlineSystem(System):
 
     # -- what a learner says -------------------------------------------------------------------------------------
 
-    def _rule_options(self, setup: OnlineSetup) -> dict[str, Any]:
+    def _rule_options(self, setup: PreparedState) -> dict[str, Any]:
         """Return what the rule takes beside rate, intercept and first weights."""
         return {}
 
     def _run(
-        self, setup: OnlineSetup, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
+        self, setup: PreparedState, source: Source, scan: Scan, options: EpochOptions, before: OnlineResult
     ) -> OnlineResult:
         """Learn from the rows, changing the scan in place; return the result of this fit, `before` being the last."""
         return run_epochs(source, scan, options)
@@ -127,13 +127,13 @@ class OnlineSystem(System):
 
     # -- learning from many rows ---------------------------------------------------------------------------------
 
-    def _setup(self, source: Source, columns: InputColumns, **known: Any) -> OnlineSetup:
+    def _setup(self, source: Source, columns: InputColumns, **known: Any) -> PreparedState:
         """Return what a new model takes from its rows; `known`: flat, or classes and targets."""
         standard = None
         if self.standardize:
             standard = _learn_standard(source, bool(self.fit_intercept) and not source.sparse)
         names, typical = columns.names, _first_row(source)
-        return OnlineSetup(
+        return PreparedState(
             columns=columns,
             standard=standard,
             names=names,
@@ -142,7 +142,7 @@ class OnlineSystem(System):
             **known,
         )
 
-    def _learn(self, setup: OnlineSetup, source: Source, meter: Meter, *, once: bool = False) -> None:
+    def _learn(self, setup: PreparedState, source: Source, meter: Meter, *, once: bool = False) -> None:
         """Learn for `epochs` epochs, or `once` in the order of the rows; a state as setup keeps learning."""
         if once or self.mixing is None:
             source.runner.refuse_parts()
@@ -154,7 +154,7 @@ class OnlineSystem(System):
             self._keep(setup, before, result, rows, meter, once)
 
     @contextmanager
-    def _continued(self, setup: OnlineSetup, rows: Source) -> Iterator[FittedScan[Scan]]:
+    def _continued(self, setup: PreparedState, rows: Source) -> Iterator[FittedScan[Scan]]:
         """Give what replaces the scan of a state, which takes no row from then on; of a setup, a new scan."""
         if not isinstance(setup, OnlineState):
             scan = self._start(setup, rows.shape, rows.sparse)
@@ -164,7 +164,7 @@ class OnlineSystem(System):
             self._go_on(setup, before.scan)
             yield before
 
-    def _note_constants(self, setup: OnlineSetup, source: Source, scan: Scan, result: OnlineResult) -> OnlineResult:
+    def _note_constants(self, setup: PreparedState, source: Source, scan: Scan, result: OnlineResult) -> OnlineResult:
         """Return the result with a note on columns that are constant in rows in memory.
 
         With rate="auto" their weights are moved onto the intercept, which changes no prediction.
@@ -185,7 +185,7 @@ class OnlineSystem(System):
         note = say_constant(names).replace("and left out", "beside the intercept: leave out")
         return replace(result, certificate=with_note(result.certificate, note))
 
-    def _scanned_rows(self, setup: OnlineSetup, source: Source) -> Source:
+    def _scanned_rows(self, setup: PreparedState, source: Source) -> Source:
         """Return the rows in the columns that the scan works in."""
         name = type(self).__name__
         if isinstance(setup, OnlineState) and setup.scan.theta.shape[1] != 1 + source.shape.features:
@@ -205,17 +205,17 @@ class OnlineSystem(System):
             )
         return standardized(source, standard)
 
-    def _start(self, setup: OnlineSetup, shape: Shape, sparse: bool = False) -> Scan:
+    def _start(self, setup: PreparedState, shape: Shape, sparse: bool = False) -> Scan:
         """Return the scan before its first row."""
         settings = self._settings(setup)
         init = self._first_weights(setup, settings.get("classes", shape.targets), 1 + shape.features)
         return start_scan(self._rule, shape, self.rate, self.schedule, sparse, init=init, **settings)
 
-    def _settings(self, setup: OnlineSetup) -> dict[str, Any]:
+    def _settings(self, setup: PreparedState) -> dict[str, Any]:
         """Return what a scan is begun with beside its rate and first weights."""
         return {"intercept": bool(self.fit_intercept), **self._rule_options(setup)}
 
-    def _first_weights(self, setup: OnlineSetup, machines: int, size: int) -> Any:
+    def _first_weights(self, setup: PreparedState, machines: int, size: int) -> Any:
         """Return the first weights (machines, size), intercept first: as given, or drawn; None for zero."""
         if isinstance(self.init, str):
             first = generator(self.random_state).normal(size=(machines, size))
@@ -233,7 +233,7 @@ class OnlineSystem(System):
 
     def _keep(
         self,
-        setup: OnlineSetup,
+        setup: PreparedState,
         before: FittedScan[Scan],
         result: OnlineResult,
         source: Source,
@@ -305,7 +305,7 @@ class OnlineSystem(System):
 
     # -- one row at a time ---------------------------------------------------------------------------------------
 
-    @transaction
+    @continuation
     def _begin(self, x: AnyArray, machines: int, **known: Any) -> None:
         """Start a new model with its first row, an array (D,) or a dict; `known`: flat, or classes and targets."""
         check_parameters(self)
@@ -321,7 +321,7 @@ class OnlineSystem(System):
         columns = InputColumns(int(np.size(x)))
         if names is not None:
             columns = InputColumns(len(names), names if all(isinstance(name, str) for name in names) else None)
-        setup = OnlineSetup(
+        setup = PreparedState(
             columns=columns, standard=None, names=names, typical=None, fitted_with=self._settings_of_fit(), **known
         )
         given = given_row(setup, x)
@@ -349,13 +349,13 @@ class OnlineSystem(System):
             said = f"has diverged and learns no more: {Status.DIVERGED.advice}{_way_on(scan)}"
             warn(f"{type(self).__name__} {said}", ConvergenceWarning)
 
-    def _follow_settings(self, setup: OnlineSetup, scan: Scan) -> None:
+    def _follow_settings(self, setup: PreparedState, scan: Scan) -> None:
         """Let a scan whose settings may have changed continue at the present rate; refuse other changes."""
         if scan.settings_may_differ:
             check_parameters(self)
             self._go_on(setup, scan)
 
-    def _go_on(self, setup: OnlineSetup, scan: Scan) -> None:
+    def _go_on(self, setup: PreparedState, scan: Scan) -> None:
         """Let a scan under way continue at the present rate; refuse other parameters that it was not begun with."""
         continue_at(scan, type(self).__name__, self._rule, self.rate, self.schedule, **self._settings(setup))
 

@@ -24,7 +24,7 @@ from adaline.block import Block
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, TooLarge, UnknownLabel
 from adaline.estimator import ClassifierMixin
-from adaline.input import Meter, by_blocks, transaction
+from adaline.input import Meter, by_blocks, continuation, transaction
 from adaline.input.basis import check_basis
 from adaline.input.class_weights import class_weights
 from adaline.input.coded import scored
@@ -63,7 +63,7 @@ class OnlineClassifier(ClassifierMixin, OnlineSystem):
         self._learn_labels(X, y, sample_weight, None, self._state if self.warm_start else None)
         return self
 
-    @transaction
+    @continuation
     def partial_fit(
         self, X: RowsLike, y: TargetsLike = None, classes: LabelsLike = None, sample_weight: WeightsLike = None
     ) -> Self:

@@ -27,8 +27,8 @@ Kind = TypeVar("Kind", bound=Scan)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OnlineSetup(SystemState):
-    """What a system that learns row by row takes from its first rows, before it learns.
+class PreparedState(SystemState):
+    """The state of a system that learns row by row before it has learned: what it takes from its first rows.
 
     Parameters
     ----------
@@ -59,8 +59,8 @@ class OnlineSetup(SystemState):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OnlineState(OnlineSetup):
-    """What a system has learned row by row.
+class OnlineState(PreparedState):
+    """The same once it has learned.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class FittedScan(Generic[Kind]):
         return FittedScan(self.scan, whole)
 
 
-def learned_by(setup: OnlineSetup, fitted: FittedScan[Scan]) -> OnlineState:
+def learned_by(setup: PreparedState, fitted: FittedScan[Scan]) -> OnlineState:
     """Return the state of a setup, or of the state before, with a scan and the result of its fits."""
     if isinstance(setup, OnlineState):
         return replace(setup, scan=fitted.scan, result=fitted.result)

@@ -21,11 +21,11 @@ from adaline.basis.base import BASIS
 from adaline.block import Block, Shape
 from adaline.construction import check_parameters, is_system
 from adaline.errors import InvalidParameter, kept_warnings, warn
-from adaline.estimator import MetaEstimatorMixin, available_if, clone, is_regressor
+from adaline.estimator import available_if, clone, is_regressor
 from adaline.fits.online import refuse_changes
 from adaline.fitted import AnyModel, check_is_fitted
 from adaline.forms import ClassesOf, Count
-from adaline.input import Meter, by_blocks, transaction
+from adaline.input import Meter, by_blocks, continuation, transaction
 from adaline.input.basis import basis_of, check_basis
 from adaline.input.coded import CodedRows
 from adaline.input.columns import SHOWN_NAMES
@@ -66,7 +66,7 @@ class SchemeState(SystemState):
     passes: Count | None
 
 
-class Scheme(MetaEstimatorMixin, LinearClassifier):
+class Scheme(LinearClassifier):
     """Several two-class machines, copies of `system`, each on the rows of its classes with the labels 0 and 1."""
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # the systems that suit any number of classes are
@@ -102,7 +102,7 @@ class Scheme(MetaEstimatorMixin, LinearClassifier):
         return self
 
     @available_if(lambda scheme: hasattr(scheme._kind(), "partial_fit"))
-    @transaction
+    @continuation
     def partial_fit(
         self, X: RowsLike, y: TargetsLike = None, classes: LabelsLike = None, sample_weight: WeightsLike = None
     ) -> Self:

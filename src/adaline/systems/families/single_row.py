@@ -14,16 +14,16 @@ from adaline.errors import InvalidData
 from adaline.lazy import nw
 from adaline.scans import Scan
 from adaline.sources.expanded import phi
-from adaline.systems.families.online_state import OnlineSetup
+from adaline.systems.families.online_state import PreparedState
 
 
-def let_scan_read_rows(setup: OnlineSetup, scan: Scan) -> None:
+def let_scan_read_rows(setup: PreparedState, scan: Scan) -> None:
     """Let the scan take single rows directly, where it works in the columns as they are given."""
     if setup.as_given:
         scan.read_rows_by(setup.names, setup.targets)
 
 
-def finite_row(setup: OnlineSetup, x: AnyArray) -> Array:
+def finite_row(setup: PreparedState, x: AnyArray) -> Array:
     """Return one row in the columns that the scan works in, (D,); refuse one that has no finite square."""
     row = scanned_row(setup, x)
     with np.errstate(all="ignore"):
@@ -33,7 +33,7 @@ def finite_row(setup: OnlineSetup, x: AnyArray) -> Array:
     return row
 
 
-def scanned_row(setup: OnlineSetup, x: AnyArray) -> Array:
+def scanned_row(setup: PreparedState, x: AnyArray) -> Array:
     """Return one row, an array or a dict of columns, in the columns that the scan works in: float64 (D,)."""
     row, basis, standard = given_row(setup, x), setup.columns.basis, setup.standard
     if setup.as_given:
@@ -44,7 +44,7 @@ def scanned_row(setup: OnlineSetup, x: AnyArray) -> Array:
     return np.ascontiguousarray((rows if standard is None else standard.rows(rows))[0])
 
 
-def given_row(setup: OnlineSetup, x: AnyArray) -> Array:
+def given_row(setup: PreparedState, x: AnyArray) -> Array:
     """Return one row of the columns as given, float64 (D,); refuse other sizes."""
     columns, names = setup.columns, setup.names
     x = x if names is None else by_name(x)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike
-from adaline.estimator import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from adaline.estimator import ClassifierMixin, RegressorMixin
 from adaline.input.coded import scored
 from adaline.input.labels import Labels
 from adaline.input.system import System
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit do
     from adaline.inference.coefficients import Coefficients
 
 
-class LinearRegressor(MultiOutputMixin, RegressorMixin, System):
+class LinearRegressor(RegressorMixin, System):
     """A regression that takes sparse rows too, and sources to be scored on."""
 
     def score(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> float:
