@@ -402,7 +402,7 @@ def test_a_bad_value_costs_its_row_alone_in_any_file(shell: Shell) -> None:
 
 def test_a_bad_value_beyond_the_first_rows_costs_its_row_alone(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     shell.fit(PLAIN)
-    monkeypatch.setattr("adaline.sources.tables.relation.WHOLE_SAMPLE", 1)
+    monkeypatch.setattr("adaline.sources.tables.files.WHOLE_SAMPLE", 1)
     monkeypatch.setattr("adaline.sources.tables.text.SAMPLE", 2048)
     rows = lines("x,y", lambda i: f"{i % 9}.5,1", range(5000))
     assert shell.reasons([*rows, "abc,3", "1.5,4"])[-2:] == [WRONG.format("abc"), ""]

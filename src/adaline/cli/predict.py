@@ -44,6 +44,7 @@ from adaline.input.coded import as_coded, coding_of
 from adaline.input.coded import coded as coded_rows
 from adaline.lazy import nw
 from adaline.sources import Source, TableSource
+from adaline.sources.tables.altered import with_texts
 from adaline.sources.tables.batches import Runs, batch_table
 from adaline.sources.tables.failures import Reporting, reported_batches
 from adaline.sources.tables.file_options import FileOptions
@@ -139,11 +140,11 @@ class UnalteredTable(Relation):
 
     def written(self, columns: Sequence[str]) -> Iterator[Any] | None:
         """Return all rows of some columns as the texts of their files, as Arrow tables; None of other files."""
-        if self.dialect is None or not columns:
+        if self.text is None or not columns:
             return None
         chosen = ", ".join(map(quoted, columns))
-        queries = (f"SELECT {chosen} FROM {self.dialect.as_written.sql([name])}" for name in self.files)
-        readers = (self._cursor().sql(sql).to_arrow_reader(BATCH) for sql in queries)
+        queries = (f"SELECT {chosen} FROM {self.text.dialect.as_written.sql([name])}" for name in self.text.files)
+        readers = (self.database.cursor().sql(sql).to_arrow_reader(BATCH) for sql in queries)
         return (batch_table(batch) for reader in readers for batch in reported_batches(reader, self._reporting()))
 
 
@@ -232,7 +233,7 @@ def run_predict(
     else:
         one_type = output is not None and _is_parquet(output)
         relation = with_notes(table_to_predict(given, reading_for(model, reading), model, one_type))
-        if output is not None and output.exists() and any(map(output.samefile, relation.watched)):
+        if output is not None and output.exists() and any(map(output.samefile, relation.opened.watched)):
             raise InvalidParameter(f"{output} is the table to predict: write the predictions to another file")
         tally = write_predictions(model, relation, options, output, as_json)
     tally.tell_missing()
@@ -250,7 +251,7 @@ def write_predictions(
         batches = pipeline_predictions(model, relation, names, options)
     else:
         coding = coding_for(model, relation)
-        relation = relation.with_texts(coding.texts)
+        relation = with_texts(relation, coding.texts)
         kinds = {one.name: one.kind for one in coding.columns}
         readable = with_readable_notes(readable_rows(relation, coding, kinds))
         relation, coding = readable.whole, readable.applied_to(coding)
@@ -291,11 +292,12 @@ def with_totals(batches: Iterator[PredictedBatch], relation: Relation) -> Iterat
     last = None
     for last in batches:
         yield last
-    if last is not None and relation.totals and relation.layout is not None:
-        cells = dict(zip(relation.layout.names, zip(*relation.totals, strict=True), strict=True))
+    totals = relation.opened.totals
+    if last is not None and totals and relation.text is not None:
+        cells = dict(zip(relation.text.layout.names, zip(*totals, strict=True), strict=True))
         schema = last.rows.schema
-        columns = {n: _as_type(cells.get(n, ("",) * len(relation.totals)), schema.field(n).type) for n in schema.names}
-        problems = RowProblems(len(relation.totals))
+        columns = {n: _as_type(cells.get(n, ("",) * len(totals)), schema.field(n).type) for n in schema.names}
+        problems = RowProblems(len(totals))
         problems.add("total", "the table", problems.codable.copy())
         yield PredictedBatch(pa.table(columns), {name: values[:0] for name, values in last.found.items()}, problems)
 
@@ -396,7 +398,9 @@ def predict_on_cluster(
     if isinstance(last_step(model), SignalSystem) or not relation.plain_files:
         raise InvalidParameter("each prediction of this model depends on the rows before it: predict without --cluster")
     output.mkdir(exist_ok=True)
-    names = [(name, output.absolute() / f"{i:05d}-{Path(name).stem}.parquet") for i, name in enumerate(relation.files)]
+    names = [
+        (name, output.absolute() / f"{i:05d}-{Path(name).stem}.parquet") for i, name in enumerate(relation.opened.files)
+    ]
     files = [PredictedFile(path.read_bytes(), os.path.abspath(one), str(out), options) for one, out in names]
     held = parts.engine.hold(files, [[1]] * len(files))
     parts_done = pa.concat_tables(table for tables in over_tables(held, list) for table in tables).to_pylist()
@@ -475,7 +479,7 @@ def pipeline_columns(pipeline: Any, relation: UnalteredTable) -> tuple[Unaltered
     if absent:
         raise InvalidData(f"{relation.title} has no column {absent[0]!r}; the model needs: {', '.join(names)}")
     _check_count(len(row), len(names), relation)
-    return relation.with_texts([name for name, value in zip(names, row, strict=True) if isinstance(value, str)]), names
+    return with_texts(relation, [name for name, value in zip(names, row, strict=True) if isinstance(value, str)]), names
 
 
 def pipeline_predictions(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from adaline.comparison.open_data import DataRequest
 from adaline.comparison.table import ReadData, Task, read_data, told_task
-from adaline.sources.tables.relation import import_readers
+from adaline.sources.tables.database import import_readers
 
 # seconds after which imports make way for a read that waits for the interpreter; 10x larger starts the read later
 SWITCH_SECONDS = 1e-4

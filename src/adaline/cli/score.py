@@ -37,6 +37,7 @@ from adaline.results import some
 from adaline.selection.measures import SMALLEST
 from adaline.selection.probabilities import reliability
 from adaline.sources import Source, TableSource
+from adaline.sources.tables.altered import with_texts, without_values
 from adaline.sources.tables.coding import count_gaps, required_columns
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.pipes import pipe_title
@@ -117,10 +118,10 @@ def _rows_to_judge(
         text_target = classes is not None and classes.dtype.kind in "UO"
         targets = given.target_names or targets_of(coding.target or "")
         check_needed(relation, coding)
-        known = known.with_texts([*coding.texts, *(targets if text_target else ())])
+        known = with_texts(known, [*coding.texts, *(targets if text_target else ())])
         known.add_lags(coding.needed)
         unseen = unseen_levels(known, coding)
-        kept = known.without_values(unseen)
+        kept = without_values(known, unseen)
         if any(unseen.values()) and kept.count("TRUE") == 0:
             shown = ", ".join(name for name, levels in unseen.items() if levels)
             raise InvalidData(f"the model can predict no row of {relation.title}: unseen levels of {shown}")
@@ -136,7 +137,7 @@ def _rows_to_judge(
         reasons = {f"missing value of {name}": count for name, count in gaps.items() if count}
         reasons |= readable.counts()
         reasons |= {
-            f"unseen level of {name}": known.count("TRUE") - known.without_values({name: levels}).count("TRUE")
+            f"unseen level of {name}": known.count("TRUE") - without_values(known, {name: levels}).count("TRUE")
             for name, levels in unseen.items()
             if levels
         }

@@ -28,6 +28,7 @@ from adaline.fitted import AnyModel, rows_of
 from adaline.input.coded import coding_of
 from adaline.results import some
 from adaline.sources import TableSource
+from adaline.sources.tables.altered import with_texts, without_values
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.sparse_files import sparse_suffix
@@ -106,7 +107,7 @@ def _known_rows(
         return readable.relation, reasons
     targets = given.target_names or targets_of(coding.target or "")
     texts = targets if classes is not None and classes.dtype.kind in "UO" else ()
-    known = readable.relation.with_texts([*coding.texts, *texts])
+    known = with_texts(readable.relation, [*coding.texts, *texts])
     check_needed(known, coding)
     unknown = {name: ("unseen level", levels) for name, levels in unseen_levels(known, coding).items()}
     if classes is not None and not new_classes and targets and targets[0] in known.schema:
@@ -115,7 +116,7 @@ def _known_rows(
         unknown[targets[0]] = UNKNOWN_LABEL, labels
     for name, (problem, values) in unknown.items():
         reasons |= counted_rows(known, problem, name, values) if values else {}
-    kept = known.without_values({name: values for name, (_, values) in unknown.items()})
+    kept = without_values(known, {name: values for name, (_, values) in unknown.items()})
     if reasons and not kept.count("TRUE"):
         raise InvalidData(f"the model can learn no row of {relation.title}: {shown_counts(reasons)}")
     return kept, reasons

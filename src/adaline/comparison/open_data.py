@@ -17,6 +17,7 @@ from adaline.coding.columns import MISSING_LEVEL
 from adaline.coding.formula import read_formula
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources import TableSource
+from adaline.sources.tables.altered import with_dates, with_texts
 from adaline.sources.tables.batches import without_missing
 from adaline.sources.tables.coding import (
     CODED_LEVELS,
@@ -230,7 +231,7 @@ def open_data(
     """
     relation = _described_table(request)
     parts = None if request.cluster is None else FileParts(choose_engine(request.cluster), relation)
-    relation = relation.with_dates(request.spec.dates) if parts is None else relation
+    relation = with_dates(relation, request.spec.dates) if parts is None else relation
     spec = read_spec(relation, request.spec)
     left_out: dict[str, str] = {}
     explained: set[str] = set()
@@ -250,7 +251,7 @@ def open_data(
     elif request.drop:
         raise InvalidParameter(f"a formula names the columns to use: leave {request.option('drop')} out")
     target, columns = _columns(relation, spec)
-    plain_file = relation.layout is not None or relation.parquet
+    plain_file = relation.text is not None or relation.parquet
     trusting = trusting and request.choose_missing and plain_file and relation.size() > 8 * KEPT
     required = required_columns(relation, replace(spec, missing="mean"), [target], ())
 
@@ -314,7 +315,7 @@ def _described_table(request: DataRequest) -> Relation:
         )
     if isinstance(spec.target, tuple):
         raise InvalidParameter(f"target must be one column, got {list(spec.target)}: open_table takes several")
-    relation = Relation(request.data, request.reading).with_texts(spec.whole)
+    relation = with_texts(Relation(request.data, request.reading), spec.whole)
     if spec.target is None and spec.formula is None:
         column, formula = request.option("target", "COLUMN"), request.option("formula", "target ~ columns")
         there = shown_columns(relation)
@@ -461,7 +462,7 @@ def _with_ticked(relation: Relation, spec: TableSpec) -> tuple[Relation, TableSp
     found = find_ticked(relation, [name for name in spec.features or () if name not in named])
     levels = tuple((name, (MISSING_LEVEL, text)) for name, text in found.items())
     notes = [f"column {name!r} holds {text!r} or nothing and is read as yes or no" for name, text in found.items()]
-    return relation.with_texts(found), replace(spec, categories=(*spec.categories, *levels)), notes
+    return with_texts(relation, found), replace(spec, categories=(*spec.categories, *levels)), notes
 
 
 def _without_constants(relation: Relation, spec: TableSpec) -> tuple[TableSpec, list[str]]:
@@ -650,7 +651,8 @@ def _gaps_text(policy: str, missing: MissingCounts, request: DataRequest) -> tup
 
 def _words_text(relation: Relation, columns: Sequence[str], request: DataRequest) -> str:
     """Return which words were read as missing values in columns of text, as the end of a note; "" where none were."""
-    found = relation.gap_words(columns[:MOST_NAMED])
+    texts = [name for name in columns[:MOST_NAMED] if relation.kind(name) == "text"]
+    found = {} if relation.text is None else relation.text.gap_words(texts, relation.rows)
     if not found:
         return ""
     each = (

@@ -18,7 +18,8 @@ import pytest
 from adaline import open_table
 from adaline.cli import main
 from adaline.errors import AdalineError
-from adaline.sources.tables import relation as relation_module
+from adaline.sources.tables import database
+from adaline.sources.tables.relation import Relation
 
 SECRET = "TOPSECRET"
 ROWS = "a,b,y\n" + "".join(f"{i},{i % 3},{2 * i}\n" for i in range(12))
@@ -285,8 +286,8 @@ def test_large_sorts_are_written_to_a_private_folder_that_is_removed(
 ) -> None:
     scratch = folder / "own"
     monkeypatch.setattr("tempfile.tempdir", str(scratch))
-    monkeypatch.setitem(relation_module.SETTINGS, "memory_limit", "60MB")
-    relation = relation_module.Relation("SELECT range AS a, hash(range) AS y FROM range(3000000) ORDER BY y")
+    monkeypatch.setitem(database.SETTINGS, "memory_limit", "60MB")
+    relation = Relation("SELECT range AS a, hash(range) AS y FROM range(3000000) ORDER BY y")
     seen = max(len(list(scratch.rglob("*/*"))) for _ in relation.runs(["a", "y"], "TRUE", 2**16))
     assert seen > 0
     [private] = scratch.iterdir()

@@ -24,6 +24,7 @@ from adaline import LeastSquaresClassifier, LinearRegression, open_table
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources import engine
 from adaline.sources.tables import batches, parts
+from adaline.sources.tables.altered import without_values
 from adaline.sources.tables.batches import plain_types
 from adaline.sources.tables.coding import find_constants
 from adaline.sources.tables.relation import Relation
@@ -271,7 +272,7 @@ def test_the_columns_in_a_message_are_cut_once() -> None:
 
 def test_many_unwanted_values_are_no_text_of_a_query() -> None:
     found = Relation({"k": [f"k{i}" for i in range(5000)], "x": list(range(5000))})
-    kept = found.without_values({"k": [f"k{i}" for i in range(4990)], "x": [4991.0]})
+    kept = without_values(found, {"k": [f"k{i}" for i in range(4990)], "x": [4991.0]})
     assert [k for (k,) in kept.rows(f"SELECT k FROM {kept.sql}")] == [f"k{i}" for i in (4990, *range(4992, 5000))]
     assert len(kept.sql) < 500
 

@@ -321,7 +321,7 @@ class FrameParts(TableParts):
         columns, required = table.columns_read(), table.relation.required(table.where)
         indexed = table.coding.raw_texts
         work, names = pack((source, function)), list(dict.fromkeys([*columns, *required]))
-        rows = table.relation.frame.slice(0, FIRST).to_pandas()
+        rows = table.relation.opened.frame.slice(0, FIRST).to_pandas()
         rows = rows.assign(**{name: 1.0 for name in columns if name not in rows})  # given beside the table
         first = [one.slice(0, 1) for one in partition_tables(rows, columns, required, indexed)]
         values = run_work(work, [(0, 0)], first)

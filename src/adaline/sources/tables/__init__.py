@@ -2,6 +2,9 @@
 
 A relation (`sources/tables/relation.py`) is a table that DuckDB can read again and again; a coding (`coding/`) is the
 recipe from its raw columns to those of X; a table source (`sources/tables/source.py`) combines them and yields blocks.
+A table is opened (`open_files.py`, `open_text.py`) as a frozen value, `Opened`, with its connection (`database.py`) and
+its text files (`text_files.py`); the same table with fewer rows, or columns read in another way, is a function of a
+relation (`altered.py`).
 Table options are the fields of `TableSpec`, the arguments of `open_table` and `table_options` of the command line; a
 test holds the three equal.
 

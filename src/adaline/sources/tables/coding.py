@@ -27,6 +27,7 @@ from adaline.coding.terms import without_repetition
 from adaline.coding.units import without_unit
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
+from adaline.sources.tables.altered import with_texts
 from adaline.sources.tables.batches import without_missing
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.notation import TextColumn
@@ -184,7 +185,7 @@ def find_ticked(relation: Relation, names: Iterable[str]) -> dict[str, str]:
     A value that is missing in few rows is unknown. Other types than text are looked at in text
     files, where they can be read as text.
     """
-    kinds = ("text",) if relation.dialect is None else ("text", "number", "boolean")
+    kinds = ("text",) if relation.text is None else ("text", "number", "boolean")
     found = [name for name in names if relation.kind(name) in kinds]
     if not found:
         return {}
@@ -196,7 +197,7 @@ def find_ticked(relation: Relation, names: Iterable[str]) -> dict[str, str]:
         return {}
     counts: dict[str, dict[str | None, int]] = {name: {} for name in likely}
     rows = 0
-    for table in relation.with_texts(likely).arrow_tables(likely):
+    for table in with_texts(relation, likely).arrow_tables(likely):
         rows += table.num_rows
         for name in list(counts):
             for one in table.column(name).value_counts().to_pylist():
@@ -306,7 +307,7 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
     if not features and terms is None:
         raise InvalidData(f"{relation.title} has no column to learn from besides the target")
     for name in features:
-        nested = kinds[name] == "category" and relation.frame is not None and relation.has_no_levels(name)
+        nested = kinds[name] == "category" and relation.opened.frame is not None and relation.has_no_levels(name)
         if kinds[name] == "other" or nested or (kinds[name] == "date" and name not in spec.dates):
             raise InvalidData(refusal(name, "other" if nested else kinds[name], relation.schema[name]))
         if kinds[name] == "category" and relation.schema[name] == "TIMESTAMP WITH TIME ZONE":
@@ -373,11 +374,11 @@ def learn_coding(relation: Relation, spec: TableSpec, reduce: ReduceRows | None 
         of_targets = [column for target in design.targets for column in target_columns(relation, target)]
         design.refuse_gaps(reduce, [*of_targets, *(one.name for one in design.features)])
     coding = _learn_functions(reduce, design, design.coding(summary), relation.estimated_rows() or 0)
-    if relation.dialect is None:
+    if relation.text is None:
         coding = replace(coding, notations=tuple(one for one in relation.notations if one.columns[0] in coding.needed))
     else:
         used = [*coding.needed, *required_columns(relation, replace(spec, missing="mean"), design.targets, ())]
-        notations = relation.dialect.notations(list(dict.fromkeys(used)))
+        notations = relation.text.dialect.notations(list(dict.fromkeys(used)))
         local = tuple(one for one in notations if not one.plain)  # so that older versions read files of ordinary fits
         coding = replace(coding, na=relation.options.na, notations=local)
     check_coding(coding)
@@ -551,8 +552,8 @@ def gaps_of(counts: Sequence[int | None]) -> list[int]:
 
 def declared_order(relation: Relation, name: str) -> list[Any] | None:
     """Return the levels of a column in the order in which the table declares them; None where it does not."""
-    if name in relation.declared:
-        return list(relation.declared[name])
+    if name in relation.opened.declared:
+        return list(relation.opened.declared[name])
     if relation.kind(name) != "category":
         return None
     return list(relation.rows(f"SELECT enum_range(CAST(NULL AS {relation.schema[name]}))")[0][0])

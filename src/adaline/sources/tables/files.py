@@ -22,6 +22,7 @@ from adaline.errors import UnreadableTable
 from adaline.wording import file_name
 
 CHUNK = 2**16
+WHOLE_SAMPLE = 2**26  # bytes of text up to which the types of columns are found from all rows
 MOST_UNPACKED = 2**30  # bytes that any packed file may unpack to
 MOST_RATIO = 250  # times its size that a larger one may; tables of zeros reach about that
 ARROW_STREAM = b"\xff\xff\xff\xff"
@@ -215,6 +216,16 @@ def check_unpacked(name: str, packed: int, unpacked: int) -> None:
 def is_compressed(name: str) -> bool:
     """Whether a file's name says that it is compressed."""
     return name.lower().endswith((".gz", ".zst"))
+
+
+def bytes_of(names: Iterable[str]) -> int:
+    """Return the bytes of files, compressed text counted eight times."""
+    return sum(os.path.getsize(name) * (8 if is_compressed(name) else 1) for name in names)
+
+
+def are_small(names: Iterable[str]) -> bool:
+    """Whether files are so small that all their rows are looked at before they are read."""
+    return bytes_of(names) <= WHOLE_SAMPLE
 
 
 def check_compressed(names: list[str]) -> Future[None]:

@@ -16,6 +16,7 @@ from adaline.sources.array import ArraySource, read_weights
 from adaline.sources.base import Source
 from adaline.sources.engine import Engine
 from adaline.sources.streamed import read_device
+from adaline.sources.tables.altered import with_dates, with_texts
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.parts import FileParts, TableParts
 from adaline.sources.tables.pipes import is_pipe, open_pipe
@@ -185,8 +186,8 @@ def open_table(
         absorb=absorb,
         singletons=singletons,
     )
-    relation = relation.with_texts(spec.whole)  # as they are written in files of text
-    relation = relation.with_dates(spec.dates) if parts is None else relation
+    relation = with_texts(relation, spec.whole)  # as they are written in files of text
+    relation = with_dates(relation, spec.dates) if parts is None else relation
     parts = None if parts is None else parts.of(relation)
     source = TableSource(relation, read_spec(relation, spec), progress=progress, parts=parts)
     if not spec.targets and formula is None:

@@ -27,8 +27,9 @@ from adaline.sources.progress import watched
 from adaline.sources.runners import Config, R, Reader, RowsToRun, Runner, S, T, Threads, first_rows
 from adaline.sources.tables.batches import PIECE, Cutting, RowGroup, check_stamp, joined_batches, read_row_group
 from adaline.sources.tables.coding import describe_gaps
+from adaline.sources.tables.database import read_query
 from adaline.sources.tables.failures import Reporting
-from adaline.sources.tables.relation import Relation, read_query
+from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.targets import ReadTargets, check_labels, labels_in, weight_column
 from adaline.sources.targets import TargetChange
 from adaline.sums import Sum
@@ -335,7 +336,7 @@ class FileParts(TableParts):
         if not self.relation.plain_files:
             raise InvalidParameter("lag() needs the rows before each row, which parts of a table do not have")
         if self.text:
-            names = [os.path.abspath(name) for name in self.relation.files]  # workers run in other folders
+            names = [os.path.abspath(name) for name in self.relation.opened.files]  # workers run in other folders
             queries = self.relation.queries_of(columns, where, names, indexed)
             named = zip(names, self.relation.stamp, queries, strict=True)
             self.relation.refuse_damage()

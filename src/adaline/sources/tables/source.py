@@ -28,6 +28,7 @@ from adaline.sources.engine import Held, refuse_many
 from adaline.sources.matrix import DenseMatrix, RowMatrix, SparseMatrix
 from adaline.sources.progress import ReadingProgress, watched
 from adaline.sources.runners import HERE, Reader, Runner, SentToDevice
+from adaline.sources.tables.altered import read_as_fitted, with_texts
 from adaline.sources.tables.batches import FEW_GROUPS, Cutting, Run, Runs, batch_table
 from adaline.sources.tables.coding import (
     count_gaps,
@@ -577,7 +578,7 @@ class TableSource(Source):
             name,
             target=self.target_names[target] if target < len(self.target_names) else None,
             table=f" of {self.relation.title}{left_out}",
-            of_infinity="" if self.relation.dialect is None else of_text,
+            of_infinity="" if self.relation.text is None else of_text,
         )
 
     @cached_property
@@ -617,7 +618,7 @@ class TableSource(Source):
 
     def as_fitted(self, coding: Coding) -> TableSource:
         """Return the same rows with text files read in the notation of those that a model was fitted to."""
-        relation = self.relation.as_fitted(coding)
+        relation = read_as_fitted(self.relation, coding)
         if relation is self.relation:
             return self
         parts = None if self._parts is None else self._parts.of(relation)
@@ -653,7 +654,7 @@ def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_tar
     if source.spec.targets or source.spec.formula is not None:
         source.learn_coding()
     wanted = source.target_names or (() if coding.target is None else targets_of(coding.target))
-    relation = source.relation.with_texts([*coding.texts, *(wanted if text_target else ())])
+    relation = with_texts(source.relation, [*coding.texts, *(wanted if text_target else ())])
     relation.add_lags(coding.needed)
     parts = None if source._parts is None else source._parts.of(relation)
     kind = "error" if coding.missing == "drop" else coding.missing

@@ -12,6 +12,12 @@ from typing import Any, Generic, TypeVar
 
 from adaline.coding import Coding
 from adaline.coding.numerals import FORMS, PERCENT, PLAIN, Notation, is_word, read_text
+from adaline.sources.tables.altered import (
+    cast_to_numbers,
+    with_unreadable_texts,
+    without_texts,
+    without_values,
+)
 from adaline.sources.tables.notation import FileSign
 from adaline.sources.tables.relation import Relation
 
@@ -62,7 +68,7 @@ class ReadableRows(Generic[Table]):
 
 def counted_rows(whole: Relation, problem: str, name: str, values: Sequence[Any]) -> dict[str, int]:
     """Return a problem with some values of a column, with the first lines that have it, and the number of its rows."""
-    rows = whole.count("TRUE") - whole.without_values({name: values}).count("TRUE")
+    rows = whole.count("TRUE") - without_values(whole, {name: values}).count("TRUE")
     lines = whole.lines_with(name, {str(value) for value in values}, MOST_LINES)
     more = ", ..." * (rows > len(lines))
     where = f" in line{'s' * (rows > 1)} {', '.join(map(str, lines))}{more}" if lines else ""
@@ -80,8 +86,8 @@ def readable_rows(relation: Table, coding: Coding, kinds: Mapping[str, str]) -> 
     numbers: list[str] = []  # columns of texts that are plain numbers, some of them at least
     known = {name: one for one in coding.notations for name in one.columns}
     kinds = {name: kind for name, kind in kinds.items() if name in relation.schema and kind in READ}
-    relation = relation.with_unreadable_texts(kinds)
-    sign = FileSign() if relation.dialect is None else relation.dialect.sign
+    relation = with_unreadable_texts(relation, kinds)
+    sign = FileSign() if relation.text is None else relation.text.dialect.sign
     for name, kind in kinds.items():
         if not _holds_texts(relation, name, kind):
             continue
@@ -100,10 +106,12 @@ def readable_rows(relation: Table, coding: Coding, kinds: Mapping[str, str]) -> 
             problems[name] = {value: problem for value, problem in read.items() if problem}
         numbers += [name] if notation is None and not all(read.values()) else []
         assumed.append(notation or Notation(".", "", (name,)))
-    if relation.dialect is None:
-        return ReadableRows(relation.with_numbers(numbers, problems), problems, tuple(assumed), relation, tuple(notes))
-    rest = relation.without_texts(problems)
-    here = () if rest.dialect is None else rest.dialect.notations(list(problems))
+    if relation.text is None:
+        return ReadableRows(
+            cast_to_numbers(relation, numbers, problems), problems, tuple(assumed), relation, tuple(notes)
+        )
+    rest = without_texts(relation, problems)
+    here = () if rest.text is None else rest.text.dialect.notations(list(problems))
     told = {name for one in here for name in one.columns}
     notations = (*here, *(one for one in assumed if one.columns[0] not in told))
     return ReadableRows(rest, problems, notations, relation, tuple(notes))
@@ -114,7 +122,7 @@ def _holds_texts(relation: Relation, name: str, kind: str) -> bool:
 
     Of tables that are no text files, only numbers that are written plainly are read.
     """
-    if relation.dialect is not None:
+    if relation.text is not None:
         return relation.kind(name) == "text"
     return kind == "number" and (relation.kind(name) == "text" or relation.schema[name] == "JSON")
 
