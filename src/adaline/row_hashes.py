@@ -15,11 +15,16 @@ STRIDE = 0x9E3779B97F4A7C15
 
 def row_hashes(first: int, rows: int, salt: int = 0) -> NDArray[np.uint64]:
     """Return a 64-bit hash (splitmix64) of each of the rows first, first + 1, ..., (rows,)."""
-    mixed = np.arange(first, first + rows, dtype=np.uint64) + np.uint64(1)
-    with np.errstate(over="ignore"):
-        mixed += np.uint64(salt) * np.uint64(STRIDE)
-        for factor, shift in MIXED:
-            mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return mixed_hashes(np.arange(first, first + rows, dtype=np.uint64), salt)
+
+
+def mixed_hashes(numbers: NDArray[np.uint64], salt: int = 0) -> NDArray[np.uint64]:
+    """Return a 64-bit hash (splitmix64) of each of some whole numbers, in their shape."""
+    mixed = numbers + np.uint64(1)
+    mixed += np.uint64(salt * STRIDE % 2**64)
+    for factor, shift in MIXED:
+        mixed ^= mixed >> np.uint64(shift)
+        mixed *= np.uint64(factor)
     return mixed ^ (mixed >> np.uint64(31))
 
 

@@ -1,0 +1,177 @@
+"""Sums of bootstrap replicates: the same rows with many random weights, all in one read.
+
+    v_ib = w_i n_ib,   n_ib Poisson with mean 1         a row drawn n_ib times; v_ib Poisson with mean w_i
+                                                        where w_i are frequencies of single rows
+    M_b = sum v_ib z_i z_i',   g_b = sum v_ib z_i r_i   the moments of replicate b, for least squares
+
+n_ib is found from the number of the row, or of its group, that of the replicate, and a seed: blocks, threads, files and
+the order of reading give the same replicates, and the first 100 of 1,000 are those of 100. All replicates of a run of
+rows are two matrix products, V'P with P the products of pairs of columns. Replicate 0 has the weights of the rows.
+
+A wild bootstrap keeps the rows and gives their residuals random signs: g_b = sum w_i s_ib z_i r_i, M_b = M_0.
+
+J. Hanley and B. MacGibbon, Statistics in Medicine 25 (2006) (Poisson weights); C. F. J. Wu, Annals of Statistics 14
+(1986), 1261-1295 (wild).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from adaline.arrays import Array, ThetaLike, host
+from adaline.block import Block, Shape
+from adaline.row_hashes import mixed_hashes
+from adaline.sums.base import Totals
+
+LANES = 4  # random numbers of 16 bits in a hash
+DRAWS = 2**16
+PIECE_NUMBERS = 2**20  # weights or products of a run of rows; doubling it takes twice the memory a thread
+MOST_COUNT = 40  # of a Poisson number with mean 1; beyond 2^-16 from the eighth on
+FEW_GROUPS = 12  # below which signs would be too few: six values for each group (Webb)
+LEAST_REST = 1e-12  # 1 - h below which a row has no residual that could get a sign; 10x larger leaves more rows alone
+WEBB = np.sqrt([0.5, 1.0, 1.5])
+
+
+class Replicates(NamedTuple):
+    """Which replicates, and how their weights are drawn.
+
+    Parameters
+    ----------
+    first, count : the replicates first + 1, first + 2, ...; replicate 0 is the rows as they are.
+    seed : of the draws.
+    groups : how many groups of rows there are, whose number is the last target of a row; 0 where rows are drawn.
+    precision : whether a weight is a precision, which goes with its row; else it is a number of rows.
+    """
+
+    first: int
+    count: int
+    seed: int
+    groups: int = 0
+    precision: bool = False
+
+    def weights(self, block: Block) -> Array:
+        """Return the weights of the rows of a block, (n, 1 + count), those of replicate 0 first."""
+        own = block.weights()
+        counts = np.empty((block.rows, 1 + self.count))
+        counts[:, 0] = own
+        if self.groups or self.precision:
+            counts[:, 1:] = own[:, None] * ONCE[self.draws(block)]
+            return counts
+        draws = self.draws(block)
+        for weight in np.unique(own):
+            rows = own == weight
+            counts[rows, 1:] = ONCE[draws[rows]] if weight == 1.0 else poisson(draws[rows], float(weight))
+        return counts
+
+    def draws(self, block: Block) -> NDArray[np.uint16]:
+        """Return random numbers below 2^16 for each row or its group, and each replicate, (n, count)."""
+        if self.groups:
+            labels, index = np.unique(host(block.t)[:, -1], return_inverse=True)
+            return self.draws_of(labels.astype(np.uint64))[index]
+        return self.draws_of(np.arange(block.first_row, block.first_row + block.rows, dtype=np.uint64))
+
+    def signs_of(self, units: NDArray[np.uint64]) -> Array:
+        """Return what residuals of a wild bootstrap are multiplied by, (n, count): mean 0 and variance 1.
+
+        They are signs, or with few groups one of six numbers (Webb).
+        """
+        draws = self.draws_of(units)
+        signs = np.where(draws & 1, 1.0, -1.0)
+        return signs * WEBB[(draws >> 1) % len(WEBB)] if 0 < self.groups < FEW_GROUPS else signs
+
+    def draws_of(self, units: NDArray[np.uint64]) -> NDArray[np.uint16]:
+        """Return random numbers below 2^16 for the numbers of some rows or groups, and each replicate, (n, count)."""
+        skipped = self.first % LANES
+        lanes = np.arange(self.first // LANES, -(-(self.first + self.count) // LANES), dtype=np.uint64)
+        starts = mixed_hashes(units, salt=self.seed)
+        hashes = mixed_hashes(starts[:, None] ^ mixed_hashes(lanes, salt=self.seed + 1)[None])
+        numbers = hashes.astype("<u8", copy=False).view("<u2")
+        return numbers[:, skipped : skipped + self.count]
+
+
+def poisson(draws: NDArray[np.uint16], mean: float) -> Array:
+    """Return Poisson numbers with this mean by inversion of numbers below 2^16."""
+    most = int(mean + 10 * np.sqrt(mean) + MOST_COUNT)
+    reached = np.rint(DRAWS * scipy.special.pdtr(np.arange(most), mean))
+    return np.searchsorted(reached, draws, side="right").astype(np.float64)
+
+
+ONCE = poisson(np.arange(DRAWS, dtype=np.uint16), 1.0)
+"""Poisson numbers with mean 1 of all draws."""
+
+
+class ReplicatePoint(NamedTuple):
+    """A fit as rows are read by it (`FittedDesign`), the replicates, and whether their bootstrap is wild."""
+
+    design: Any
+    replicates: Replicates
+    wild: bool = False
+
+
+class ReplicateMoments(Totals):
+    """Moments of least squares at a fit, one row a replicate: M_b as `packed_pairs`, g_b (K, m), sum v r^2 (K,)."""
+
+    uses_blas: ClassVar[bool] = True
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: Any) -> Self:
+        """Return the sums over no rows, for `count` replicates, `size` m and `targets` K."""
+        m, k = config["size"], config["targets"]
+        return cls(np.zeros((1 + config["count"], m * (m + 1) // 2 + k * m + k)))
+
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
+        """Take in a block at a ReplicatePoint."""
+        point: ReplicatePoint = theta
+        for run in replicate_runs(block, self.sums.shape):
+            found = point.design.read(run)
+            z, r = host(found.z), host(found.residual)
+            columns = np.concatenate([packed_pairs(z), _products(z, r), r * r], axis=1)
+            if point.wild:
+                self.sums[0] += run.weights() @ columns
+                at = slice(columns.shape[1] - r.shape[1] * (z.shape[1] + 1), -r.shape[1])
+                self.sums[1:, at] += _wild(run, point.replicates, host(found.leverage)).T @ columns[:, at]
+            else:
+                self.sums += point.replicates.weights(run).T @ columns
+
+
+def _wild(run: Block, replicates: Replicates, leverage: Array) -> Array:
+    """Return what the scores of rows are multiplied by in a wild bootstrap, (n, count): w s / (1 - h).
+
+    Of w rows, each with a sign of its own, the signs add up to one of size sqrt(w).
+    """
+    weight, rest = run.weights(), 1.0 - leverage
+    size = weight if replicates.precision else np.sqrt(weight)
+    with np.errstate(divide="ignore"):
+        size = np.where(rest > LEAST_REST, size / rest, 0.0)
+    rows = np.arange(run.first_row, run.first_row + run.rows, dtype=np.uint64)
+    return np.asarray(size[:, None] * replicates.signs_of(rows))
+
+
+def _products(z: Array, r: Array) -> Array:
+    """Return the scores of rows (n, K m): z times the residual of each target."""
+    return np.asarray((r[:, :, None] * z[:, None, :]).reshape(len(z), -1))
+
+
+def replicate_runs(block: Block, shape: tuple[int, ...]) -> Iterator[Block]:
+    """Cut a block into runs of rows whose weights and products fit into little memory."""
+    rows = max(PIECE_NUMBERS // max(shape), 16)
+    yield from block.pieces(rows * max(block.shape.features, 1))
+
+
+def packed_pairs(z: Array) -> Array:
+    """Return the products of all pairs of columns of z (n, m), those of the upper triangle row by row."""
+    i, j = np.triu_indices(z.shape[1])
+    return np.asarray(z[:, i] * z[:, j])
+
+
+def unpacked(pairs: Array, m: int) -> Array:
+    """Return symmetric matrices (B, m, m) from their upper triangles (B, m (m + 1) / 2)."""
+    out = np.empty((len(pairs), m, m))
+    i, j = np.triu_indices(m)
+    out[:, i, j] = out[:, j, i] = pairs
+    return out
