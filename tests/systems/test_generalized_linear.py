@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 import statsmodels.api as sm
@@ -15,7 +16,7 @@ from sklearn.linear_model import GammaRegressor, PoissonRegressor
 from adaline import GeneralizedLinear, LinearRegression, LogisticRegression, Ridge, SigmoidPerceptron, load, save
 from adaline.activations import ACTIVATIONS
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, InvalidType
-from adaline.losses import LOSSES, CustomLoss, Huber, Logistic, Loss, Quantile
+from adaline.losses import FAMILIES, LOSSES, CustomLoss, Huber, Logistic, Loss, Quantile
 from adaline.results import Status
 from adaline.storage import export_onnx
 
@@ -470,3 +471,40 @@ def test_a_negative_binomial_without_columns_has_a_shape_of_its_own(spread: floa
     ratio = 2 * (found["log_likelihood"] - alone["log_likelihood"])
     assert found["chi2"] == pytest.approx(ratio, rel=1e-9)
     assert found["pseudo_r_squared"] == pytest.approx(1 - found["log_likelihood"] / alone["log_likelihood"], rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("target", ["exact", "constant"])
+@pytest.mark.parametrize("loss", ["gamma", "tweedie", "inverse_gaussian", "squared"])
+def test_an_exact_fit_of_a_family_has_no_tests(loss: str, target: str, seed: int) -> None:
+    """Residuals that are rounding, or what the steps left, measure no dispersion; a constant leaves none to explain."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(int(rng.integers(8, 40)), 2)) * 10.0 ** rng.integers(-3, 4)
+    y = np.exp(3 * (X / np.abs(X).max()).sum(axis=1)) if target == "exact" else np.full(len(X), 7 / 3)
+    summary = GeneralizedLinear(loss=loss, link="log").fit(X, y).summary()
+    said = summary.to_dict()
+    assert any("the fit is exact to rounding" in note for note in said["notes"])
+    assert np.isnan([row["p_value"] for row in said["coefficients"]]).all()
+    assert said["deviance_explained"] == pytest.approx(1.0 if target == "exact" else np.nan, nan_ok=True)
+
+
+@pytest.mark.parametrize("loss", ["poisson", "gamma"])
+def test_deviances_of_small_residuals_keep_their_digits(loss: str) -> None:
+    """Relative residuals e have deviances of about e^2, whatever is lost in t / mean; those of zeros stay zero."""
+    e = np.array([1e-9, -1e-7, 1e-5])
+    mean = np.array([0.3, 7.0, 1e5])
+    t = mean * (1 + e)
+    expected = []
+    with mpmath.workdps(50):
+        for x, m in zip(map(mpmath.mpf, t), map(mpmath.mpf, mean), strict=True):
+            log = mpmath.log(x / m)
+            expected.append(float(2 * (x * log - (x - m) if loss == "poisson" else (x - m) / m - log)))
+    np.testing.assert_allclose(FAMILIES[loss].deviance(mean[:, None], t[:, None])[:, 0], expected, rtol=1e-6)
+
+
+def test_counts_that_are_all_zero_have_nothing_to_explain() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    with pytest.warns(AdalineWarning, match="decreases without bound"):
+        said = GeneralizedLinear("poisson").fit(X, np.zeros(30)).summary().to_dict()
+    assert said["deviance"] < 1e-100
+    assert not said["deviance_explained"] < 0

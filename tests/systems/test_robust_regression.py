@@ -525,8 +525,17 @@ def test_an_exact_fit_has_no_rows_off_its_plane(loss: str) -> None:
     X = np.random.default_rng(0).normal(size=(50, 3)).round(3)
     model = RobustRegression(loss=loss).fit(X, X @ [2.0, -3.0, 0.0] + 1)
     assert model.summary().to_dict()["beyond"] == 0
+    assert "all 50 rows lie on the plane: the fit is exact" in str(model.summary())
     assert model.coef_[2] == 0.0  # not the rounding of the rows, of which no digit is right
     assert model.certificate_.digits > 10
+
+
+@pytest.mark.parametrize("errors", ["nid", "iid", "kernel"])
+@pytest.mark.parametrize(("n", "shift", "unit"), [(1000, 3.0, 1e-3), (300, 1e4, 1.0), (40, 1 / 3, 1e6)])
+def test_residuals_that_are_rounding_give_a_quantile_no_errors(n: int, shift: float, unit: float, errors: str) -> None:
+    X = 10 * np.random.default_rng(0).normal(size=(n, 2))
+    model = RobustRegression(loss="absolute").fit(X, X @ [1 / 3, 2 / 7] * unit + shift)
+    assert np.isnan(model.summary(errors=errors).parts[0].std_error).all()
 
 
 @pytest.mark.parametrize("seed", range(3))

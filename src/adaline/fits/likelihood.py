@@ -20,12 +20,14 @@ from adaline.fits.negative_binomial import MOST_SHAPE_STEPS, likely_shape, with_
 from adaline.links import name_of
 from adaline.losses import (
     Binomial,
+    Family,
     Likelihood,
     NegativeBinomial,
     Offset,
     Scoring,
     Tweedie,
 )
+from adaline.solvers.least_squares.fit import EXACT_RATIO
 from adaline.solvers.smooth.choose import (
     MOST_MATRIX_SIDE,
 )
@@ -103,6 +105,8 @@ def likelihood_of_family(
     point = FamilyPoint(likelihood, found.theta, problem.view, null_output, precision)
     deviance, null, pearson, saturated, observations = problem.source.sum(FamilySums, point).sums.tolist()
     deviance, null = max(deviance, 0.0), max(null, 0.0)  # rounding may leave less
+    if _is_constant(family, constants, null, weight):
+        deviance = null = pearson = 0.0
     parameters = fitted.solution.certificate.rank + problem.intercept
     absorption = problem.source.absorption
     if absorption is not None:  # effects are parameters too, and the model without columns is a constant
@@ -149,6 +153,13 @@ def likelihood_of_family(
             precision=precision,
         ),
     )
+
+
+def _is_constant(family: Family, constants: Constants, null: float, weight: float) -> bool:
+    """Whether targets are one value up to rounding: the deviance of their mean is what float64 makes of it."""
+    mean = family.typical(np.array(constants.mean))[0]
+    with np.errstate(all="ignore"):
+        return bool(null <= EXACT_RATIO**2 * weight * mean**2 / family.variance(mean))
 
 
 def _null_output(problem: Problem, likelihood: Likelihood, constants: Constants) -> float:

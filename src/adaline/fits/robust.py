@@ -308,12 +308,16 @@ def _quantile(given: TargetProblem, start: Array) -> tuple[RobustFit, list[float
         start = theta.copy()
         start[0, 0] += problem.intercept * percentile(found.r, weight, other)
         other = _within(other, weight, problem.intercept)[0]
-        return regression_quantile(problem, other, weight, basis, start, criterion.most, near_already=True).r
+        next_to = regression_quantile(problem, other, weight, basis, start, criterion.most, near_already=True)
+        return off_plane(next_to.r)
+
+    def off_plane(r: Array) -> Array:
+        return np.where(np.abs(r) <= ROUNDING * _size(units), 0.0, r)
 
     if criterion.near:
         errors = dict.fromkeys(robust.QUANTILE_ERRORS, robust.none(problem, robust.NOT_SOUGHT))
     else:
-        errors = quantile_errors(problem, criterion.level, found.r, weight, gram, depends, residuals_at)
+        errors = quantile_errors(problem, criterion.level, off_plane(found.r), weight, gram, depends, residuals_at)
     fit = _assembled(given, theta, proof, errors, float(weight.sum()))
     return fit, [times * value for value in _histories(found.history, units.exponent)]
 

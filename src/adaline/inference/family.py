@@ -27,7 +27,6 @@ from adaline.inference.likelihood import AT_BORDER, NO_MAXIMUM, PENALISED, TOO_L
 from adaline.inference.summary import TargetsTable
 from adaline.parameters import LEVEL
 from adaline.results import CONSTANT, EXPLAINED, Certificate
-from adaline.solvers.least_squares.fit import EXACT_RATIO
 from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, LikelihoodFit
 from adaline.sources.absorbed import Absorption
 from adaline.wording import degrees, number, p_value
@@ -41,7 +40,9 @@ AS_POISSON = (
     "the counts vary no more than poisson counts: the shape grows without end, and its standard error means nothing; "
     "use loss='poisson'"
 )
-
+# residuals of an exact fit, relative to those of the mean alone: steps to a maximum end near it, further off than least
+# squares; 10x larger takes more fits for exact
+EXACT_RATIO = 1e-11
 
 COUNTS = ("poisson", "negative_binomial")
 
@@ -155,7 +156,7 @@ def _is_exact(fit: LikelihoodFit) -> bool:
     """Whether the dispersion is estimated from residuals that are rounding, so that it measures no error."""
     part = fit.family
     assert part is not None
-    return part.estimated and part.deviance <= EXACT_RATIO**2 * part.null_deviance
+    return part.estimated and part.pearson <= EXACT_RATIO**2 * part.null_deviance
 
 
 def infer_family(fit: LikelihoodFit, intercept: bool, level: float, freedom: float) -> FamilyInference:

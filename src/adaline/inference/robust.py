@@ -401,5 +401,7 @@ class RobustSummary(CoefficientTable):
             by = f"t with {degrees(part.freedom, 3)} degrees of freedom" if few else "the normal distribution"
             errors = f";  standard errors {self.errors!r}, judged by {by}" if np.isfinite(part.std_error).any() else ""
             return [f"quantile {self.quantile:g}{errors}"]
+        if part.scale == 0 and part.beyond == 0:
+            return [f"scale 0;  all {self.weight:g} rows lie on the plane: the fit is exact"]
         where = "off the plane that more than half of them lie on" if part.scale == 0 else "beyond the threshold"
         return [f"scale {part.scale:.6g};  {part.beyond:g} of {self.weight:g} rows {where}"]

@@ -201,10 +201,11 @@ class Tweedie(Family):
         if p == 1:
             xp = namespace(t)
             some = t > 0
-            ratio = xp.where(some, t, 1.0 + 0.0 * t) / mean
-            return 2 * (xp.where(some, t * xp.log(ratio), 0.0 * t) - (t - mean))
+            off = xp.where(some, t - mean, 0.0 * t) / mean
+            return 2 * (xp.where(some, t * xp.log1p(off), 0.0 * t) - (t - mean))
         if p == 2:
-            return 2 * ((t - mean) / mean - namespace(t).log(t / mean))
+            off = (t - mean) / mean  # of exact fits its logarithm has no rounding of t / mean
+            return 2 * (off - namespace(t).log1p(off))
         if p == 3:
             return (t - mean) ** 2 / (t * mean**2)
         log = np.log(t / mean)  # t (t^a - m^a) / a - (t^b - m^b) / b with a = 1 - p, b = 2 - p, which may be near zero
