@@ -23,6 +23,7 @@ In C++: `native/moments.hpp`, of sparse rows `native/csr.hpp`, and `native/merge
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Self
 
@@ -213,14 +214,18 @@ class Moments(Sum):
 
     def target(self, k: int) -> Moments:
         """Return the moments of the features and target k alone."""
-        d = self.shape.features
-        columns = [*range(d), d + k]
-        out = type(self).zero(Shape(d, 1))
+        return self.among(range(self.shape.features), [self.shape.features + k])
+
+    def among(self, features: Iterable[int], targets: Iterable[int]) -> Moments:
+        """Return the moments of some of the columns [x t], by their indices, as features and as targets."""
+        parts = list(features), list(targets)
+        columns = parts[0] + parts[1]
+        out = type(self).zero(Shape(len(parts[0]), len(parts[1])))
         out.buffer[:3] = self.buffer[:3]
         for i in range(4):
             out.vector(i)[:] = self.vector(i)[columns]
         out.second[:] = self.second[np.ix_(columns, columns)]
-        if self.excess > out.excess:  # with all targets, the blocks had many products
+        if self.excess > out.excess:  # with all columns, the blocks had many products
             out.noise[:] *= self.excess
         return out
 

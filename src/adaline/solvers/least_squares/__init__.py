@@ -12,7 +12,8 @@
 5. More columns than rows (and more than 128 columns), or a Gram matrix beyond 512 MiB: the dual N x N system. If
    neither matrix fits in 512 MiB, LSMR on sparse products; dense rows are then refused with that reason.
 
-`choose.py` is this list in code.
+`choose.py` is this list in code. Regressions with instruments are solved likewise, from moments of projections:
+`k_class.py`.
 
 The a-priori bound
 ------------------
