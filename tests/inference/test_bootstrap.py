@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adaline import LinearRegression, Ridge
+from adaline import GeneralizedLinear, LinearRegression, LogisticRegression, Ridge
 from adaline.block import Block
 from adaline.estimator import clone
-from adaline.inference.bootstrap import replicate_regression
+from adaline.inference.bootstrap import replicate_likelihood, replicate_regression
 from adaline.sums.replicates import Replicates
 
 RNG = np.random.default_rng(0)
@@ -45,8 +45,57 @@ def test_replicates_equal_refits_under_the_same_weights(model: Any, y: Any, weig
     found = replicate_regression(model._fits[0], source, sample, drawn).replicates
     each = drawn.weights(Block(X, Y[:, None], weight))[:, 1:]
     refits = np.array([theta(clone(model).fit(X, y, sample_weight=own)) for own in each.T])
-    size = np.abs(refits).max(axis=0)
-    np.testing.assert_allclose(found / np.where(size, size, 1), refits / np.where(size, size, 1), atol=1e-10)
+    size = np.fmax(abs(refits).max(axis=0), 1e-300)
+    np.testing.assert_allclose(found / size, refits / size, atol=1e-10)
+
+
+ETA = (X - X.mean(axis=0)) @ [0.5, 5e-4, 200.0]
+LABELS, THREE = (RNG.uniform(size=N) < 1 / (1 + np.exp(-ETA))).astype(int), RNG.integers(0, 3, N)
+EVENTS, AMOUNTS = RNG.poisson(np.exp(ETA / 3)), RNG.gamma(3, np.exp(ETA / 3))
+Family = GeneralizedLinear
+
+
+@pytest.mark.every
+@pytest.mark.parametrize(
+    ("model", "y", "weight", "offset"),
+    [
+        (LogisticRegression(), LABELS, None, None),
+        (LogisticRegression(fit_intercept=False, penalty=2.0), LABELS, COUNTS, None),
+        (LogisticRegression(), THREE, COUNTS, None),
+        (LogisticRegression(penalty=1.0), THREE, None, None),
+        (Family("poisson"), EVENTS, None, X[:, 0]),
+        (Family("poisson", fit_intercept=False), np.column_stack([EVENTS, EVENTS[::-1]]), COUNTS, None),
+        (Family("gamma", link="log", weights="precision"), AMOUNTS, PRECISIONS, None),
+        (Family("gamma", link="log", penalty=5.0), AMOUNTS, None, None),
+        (Family("binomial", link="probit"), np.column_stack([EVENTS, EVENTS[::-1] + 1]), None, None),
+    ],
+)
+def test_replicates_of_likelihoods_equal_refits(model: Any, y: Any, weight: Any, offset: Any) -> None:
+    more = {} if offset is None else {"offset": offset}
+    model = clone(model).fit(X, y, sample_weight=weight, **more)
+    if isinstance(model, LogisticRegression):
+        parts = [(model._fits[0], model._loss(), model._same_rows(X, y, weight))]
+    else:
+        parts = list(zip(model._fits, model._row_losses(), model._same_rows(X, y, weight, offset, None), strict=True))
+    drawn = Replicates(0, 10, seed=7, precision=getattr(model, "weights", "") == "precision")
+    found = np.hstack([replicate_likelihood(*part, drawn).replicates for part in parts])
+    each = drawn.weights(Block(X, Y[:, None], weight))[:, 1:]
+    refits = np.array([theta(clone(model).fit(X, y, sample_weight=own, **more)) for own in each.T])
+    size = np.fmax(abs(refits).max(axis=0), 1e-300)
+    np.testing.assert_allclose(found / size, refits / size, atol=1e-10)
+
+
+def test_a_replicate_without_a_maximum_is_left_out() -> None:
+    x = np.linspace(-2, 2, 20)[:, None]
+    labels = (x[:, 0] > 0).astype(int)
+    labels[5] = 1  # the only row that keeps a plane from separating the classes
+    model = LogisticRegression().fit(x, labels)
+    drawn = Replicates(0, B, seed=7)
+    found = replicate_likelihood(model._fits[0], model._loss(), model._same_rows(x, labels, None), drawn)
+    weight = drawn.weights(Block(x, labels[:, None]))[:, 1:]
+    overlap = [x[(labels == 1) & (own > 0)].min() < x[(labels == 0) & (own > 0)].max() for own in weight.T]
+    assert (~np.isnan(found.replicates).any(axis=1) == overlap).all()
+    assert 0 < sum(overlap) < B
 
 
 def test_wild_replicates_equal_fits_to_residuals_with_other_signs() -> None:

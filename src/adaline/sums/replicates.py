@@ -2,7 +2,8 @@
 
     v_ib = w_i n_ib,   n_ib Poisson with mean 1         a row drawn n_ib times; v_ib Poisson with mean w_i
                                                         where w_i are frequencies of single rows
-    M_b = sum v_ib z_i z_i',   g_b = sum v_ib z_i r_i   the moments of replicate b, for least squares
+    M_b = sum v_ib z_i z_i',   g_b = sum v_ib z_i r_i   the moments of replicate b, for least squares; for a likelihood
+                                                        its derivatives, at outputs of the replicate's own
 
 n_ib is found from the number of the row, or of its group, that of the replicate, and a seed: blocks, threads, files and
 the order of reading give the same replicates, and the first 100 of 1,000 are those of 100. All replicates of a run of
@@ -119,7 +120,7 @@ class ReplicateMoments(Totals):
     uses_blas: ClassVar[bool] = True
 
     @classmethod
-    def zero(cls, shape: Shape, **config: Any) -> Self:
+    def zero(cls, shape: Shape, **config: int) -> Self:
         """Return the sums over no rows, for `count` replicates, `size` m and `targets` K."""
         m, k = config["size"], config["targets"]
         return cls(np.zeros((1 + config["count"], m * (m + 1) // 2 + k * m + k)))
@@ -157,16 +158,87 @@ def _products(z: Array, r: Array) -> Array:
     return np.asarray((r[:, :, None] * z[:, None, :]).reshape(len(z), -1))
 
 
+class ReplicateSteps(NamedTuple):
+    """A likelihood as rows are read by it (`FittedLikelihood`), the replicates, and where each of them is.
+
+    Parameters
+    ----------
+    design : the fit.
+    replicates : which, and how they are drawn.
+    steps : (1 + count, m), d_b of each, in the coordinates of the fit; None: all zero.
+    active : (1 + count,), which of them are summed.
+    """
+
+    design: Any
+    replicates: Replicates
+    steps: Array | None
+    active: NDArray[np.bool_]
+
+
+class ReplicateObjective(Totals):
+    """Objectives of a likelihood, one row a replicate: second derivatives as `packed_pairs`, slope g_b (m,), value.
+
+        g_b = sum v_ib Z_i r_i,   M_b = sum v_ib Z_i V_i Z_i',   outputs z_i + Z_i'd_b
+
+    The last two columns of replicate 0 are its cost, by which rows are recognised, and unused by the others.
+    """
+
+    uses_blas: ClassVar[bool] = True
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: int) -> Self:
+        """Return the sums over no rows, for `count` replicates and `size` m."""
+        m = config["size"]
+        return cls(np.zeros((1 + config["count"], m * (m + 1) // 2 + m + 2)))
+
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
+        """Take in a block at ReplicateSteps."""
+        at: ReplicateSteps = theta
+        outputs, _, m = at.design.root.shape
+        for run in replicate_runs(block, (self.sums.shape[0] * outputs * outputs, self.sums.shape[1])):
+            z = host(at.design.coordinates(run)).reshape(-1, outputs, m)
+            slopes, second, value = _derivatives(at, run, z)
+            weight = at.replicates.weights(run)[:, at.active]
+            found = np.zeros((weight.shape[1], self.sums.shape[1]))
+            for k in range(outputs):
+                found[:, -m - 2 : -2] += (weight * slopes[:, :, k]).T @ z[:, k]
+                for j in range(k + 1):
+                    both = packed_pairs(z[:, k]) if j == k else packed_pairs(z[:, k], z[:, j])
+                    found[:, : -m - 2] += (weight * second[:, :, k, j]).T @ both
+            found[:, -2] = (weight * value).sum(axis=0)
+            self.sums[at.active] += found
+            self.sums[0, -1] += float(run.weights() @ host(at.design.read(run).cost).sum(axis=1))
+
+
+def _derivatives(at: ReplicateSteps, run: Block, z: Array) -> tuple[Array, Array, Array]:
+    """Return r = -slope (n, B, K), second derivatives (n, B, K, K) and values (n, B) of a run of rows at all steps.
+
+    B is 1 where all steps are zero.
+    """
+    loss, base, t = at.design.loss, host(at.design.outputs(run)), host(run.t)[:, : at.design.targets]
+    outputs = base[:, None, :]
+    if at.steps is not None:
+        outputs = outputs + np.einsum("nkm,bm->nbk", z, at.steps[at.active], optimize=True)
+    n, b, k = outputs.shape
+    flat, each = outputs.reshape(-1, k), np.repeat(t, b, axis=0)
+    slopes = -loss.slope(flat, each).reshape(n, b, k)
+    second = at.design.second(flat, each) if loss.coupled else loss.curvature(flat, each)
+    return slopes, second.reshape(n, b, k, k), loss.value(flat, each).sum(axis=1).reshape(n, b)
+
+
 def replicate_runs(block: Block, shape: tuple[int, ...]) -> Iterator[Block]:
     """Cut a block into runs of rows whose weights and products fit into little memory."""
     rows = max(PIECE_NUMBERS // max(shape), 16)
     yield from block.pieces(rows * max(block.shape.features, 1))
 
 
-def packed_pairs(z: Array) -> Array:
-    """Return the products of all pairs of columns of z (n, m), those of the upper triangle row by row."""
+def packed_pairs(z: Array, other: Array | None = None) -> Array:
+    """Return the products of all pairs of columns of z (n, m), those of the upper triangle row by row.
+
+    With another matrix, those of z other' + other z'.
+    """
     i, j = np.triu_indices(z.shape[1])
-    return np.asarray(z[:, i] * z[:, j])
+    return np.asarray(z[:, i] * z[:, j] if other is None else z[:, i] * other[:, j] + other[:, i] * z[:, j])
 
 
 def unpacked(pairs: Array, m: int) -> Array:
