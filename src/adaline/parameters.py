@@ -310,9 +310,10 @@ ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 PredictedInterval = Literal["confidence", "prediction"]
 AnyInterval = Literal["confidence", "prediction", "conformal"]
 CoefficientInterval = Literal["wald", "profile"]
-ErrorKind = Literal["classical", "HC0", "HC1", "HC2", "HC3", "HC4", "cluster", "CR1", "CR2", "CR3", "HAC"]
+SandwichKind = Literal["HC0", "HC1", "HC2", "HC3", "HC4", "cluster", "CR1", "CR2", "CR3", "HAC"]
+ErrorKind = Literal["classical", SandwichKind]
 QuantileErrorKind = Literal["nid", "iid", "kernel"]
-RobustErrorKind = Literal["H1"] | QuantileErrorKind
+RobustErrorKind = Literal["H1", QuantileErrorKind, SandwichKind]
 StatisticDistribution = Literal["normal", "t"]
 """Types of arguments that several systems share."""
 

@@ -38,10 +38,11 @@ from adaline.arrays import AnyArray, Array, HypothesisLike
 from adaline.errors import InvalidParameter
 from adaline.forms import Count, FiniteNumber, Floats
 from adaline.inference.classical import CoefficientStatistics, judged, quantile
+from adaline.inference.clusters import CLUSTERED
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald_chance, wald_squares
 from adaline.inference.summary import CoefficientTable
 from adaline.losses import Loss
-from adaline.parameters import STATISTIC_DISTRIBUTION, QuantileErrorKind
+from adaline.parameters import STATISTIC_DISTRIBUTION, QuantileErrorKind, SandwichKind
 from adaline.results import Solution
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.robust.row_residuals import row_lengths
@@ -52,6 +53,9 @@ from adaline.wording import degrees
 
 QUANTILE_ERRORS: tuple[str, ...] = get_args(QuantileErrorKind)
 """Standard errors of regression quantiles, the default first."""
+
+SANDWICHES: tuple[str, ...] = get_args(SandwichKind)
+"""Standard errors of M-estimates that take the rows again."""
 
 ABOUT = {
     "nid": " (the density of every row, by the quantiles next to it)",
@@ -142,7 +146,7 @@ def m_errors(problem: Problem, totals: ResidualTotals, gram: Curvature, p: int, 
         return none(problem, ALL_BEYOND)
     k = 1.0 + p / total * totals.curvature_variance / mean**2
     pull = totals.slope_squares / (total - p)
-    return StandardErrors(_raw_root(problem, gram.root * (k * np.sqrt(pull) / mean), depends))
+    return StandardErrors(raw_root(problem, gram.root * (k * np.sqrt(pull) / mean), depends))
 
 
 def quantile_errors(
@@ -182,7 +186,7 @@ def quantile_errors(
         spread = np.sqrt(level * (1.0 - level) * np.maximum(values, 0.0))
         freedom = max(h * total, 1.0) if name == "nid" else np.inf
         notes = (*((note,) if note else ()), *few)
-        out[name] = StandardErrors(_raw_root(problem, bread.root @ (vectors * spread), depends), notes, freedom)
+        out[name] = StandardErrors(raw_root(problem, bread.root @ (vectors * spread), depends), notes, freedom)
     return out
 
 
@@ -240,7 +244,7 @@ def _weighed(problem: Problem, f: Array) -> Array:
     return hessian
 
 
-def _raw_root(problem: Problem, root: Array, depends: Dependence) -> Array:
+def raw_root(problem: Problem, root: Array, depends: Dependence) -> Array:
     """Return the root of Cov = root root' brought from the view to raw units, (1 + D, M).
 
     Without the columns that depend on others, as in R: they are NaN.
@@ -277,17 +281,19 @@ class RobustEstimate(CoefficientStatistics):
 def judging_freedom(fit: RobustFit, errors: str, distribution: str | None, intercept: bool) -> float:
     """Return the degrees of freedom of what judges coefficients, infinity for the normal distribution.
 
-    Those of the errors, unless a distribution is named: "t" has the weight less the coefficients.
+    Those of the errors, unless a distribution is named: "t" has the weight less the coefficients, of errors by groups
+    their number less one.
     """
     STATISTIC_DISTRIBUTION.check("distribution", distribution)
-    if distribution == "t":
-        return fit.weight - fit.dependence.rank - intercept
-    return fit.errors[errors].freedom if distribution is None else np.inf
+    if distribution == "normal":
+        return np.inf
+    known = fit.errors[errors].freedom
+    return known if distribution is None or errors in CLUSTERED else fit.weight - fit.dependence.rank - intercept
 
 
 def check_errors(fit: RobustFit, errors: str | None, loss: str) -> str:
     """Return the name of the errors, the default for None; refuse those that the loss has not."""
-    known = list(fit.errors)
+    known = [*fit.errors, *(SANDWICHES if loss in ("huber", "tukey") else ())]
     if errors is not None and errors not in known:
         raise InvalidParameter(f"errors must be one of {', '.join(known)} for loss={loss!r}, got {errors!r}")
     return known[0] if errors is None else errors

@@ -75,6 +75,16 @@ class ErrorArguments(TypedDict, total=False):
     distribution: StatisticDistribution | None
 
 
+class RowArguments(TypedDict, total=False):
+    """The rows again and what robust errors need besides, where errors and distribution are arguments of their own."""
+
+    X: RowsLike
+    y: TargetsLike
+    sample_weight: WeightsLike
+    groups: GroupsLike
+    lags: int | None
+
+
 class OffsetErrorArguments(ErrorArguments, total=False):
     """The same of a model that is fitted with an offset."""
 
@@ -297,7 +307,7 @@ def with_errors(
     return InferenceView(self, options, rows, self._judge(options, rows))  # a copy: public methods read one
 
 
-def spelled_out(arguments: type[ErrorArguments]) -> Callable[[MethodT], MethodT]:
+def spelled_out(arguments: type[ErrorArguments] | type[RowArguments]) -> Callable[[MethodT], MethodT]:
     """Show the arguments that a method takes as `**errors` one by one, in `help` and where editors ask for them."""
     defaults = dict.fromkeys(arguments.__annotations__) | {"errors": "classical"}
     more = [

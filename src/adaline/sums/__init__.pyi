@@ -40,6 +40,7 @@ from adaline.sums.residual import Theta as Theta
 from adaline.sums.sample import RowSample as RowSample
 from adaline.sums.scores import FittedDesign as FittedDesign
 from adaline.sums.scores import FittedLikelihood as FittedLikelihood
+from adaline.sums.scores import FittedMEstimate as FittedMEstimate
 from adaline.sums.scores import GroupScores as GroupScores
 from adaline.sums.scores import Scores as Scores
 from adaline.sums.spread import Spread as Spread

@@ -93,13 +93,21 @@ class FittedLikelihood(NamedTuple):
         """Return rows (n, K, m) whose products add up to the leverage of groups: V^1/2 Z, of one output W^1/2 z'."""
         outputs, t = self.outputs(block), to_device_of(z, block.t)[:, : self.targets]
         if not self.loss.coupled:
-            linked = self.loss.linked
-            assert linked is not None
-            return z[:, None, :] * namespace(z).sqrt(linked.expected(outputs, t) / self.dispersion)[:, :, None]
+            return z[:, None, :] * namespace(z).sqrt(self.information(outputs, t) / self.dispersion)[:, :, None]
         k, _, m = self.root.shape
         values, vectors = np.linalg.eigh(self.second(host(outputs), host(t)))
         root = np.sqrt(np.maximum(values, 0.0))[:, :, None] * vectors.transpose(0, 2, 1)
         return root @ host(self.coordinates(block)).reshape(-1, k, m)
+
+    def information(self, outputs: AnyArray, t: AnyArray) -> AnyArray:
+        """Return the expected second derivative of each row, (n, K)."""
+        assert self.loss.linked is not None
+        return self.loss.linked.expected(outputs, t)
+
+    def cost(self, outputs: AnyArray, t: AnyArray) -> AnyArray:
+        """Return what tells whether rows are those fitted, half the deviance, (n, K)."""
+        assert self.loss.linked is not None
+        return 0.5 * self.loss.linked.deviance(host(outputs), host(t))
 
     def outputs(self, block: Block) -> Any:
         """Return w'x + w0 of the rows of a block, (n, K)."""
@@ -121,6 +129,23 @@ class FittedLikelihood(NamedTuple):
         unit = np.eye(outputs.shape[1])
         columns = [self.loss.product(outputs, t, np.broadcast_to(e, outputs.shape)) for e in unit]
         return np.stack(columns, axis=2)
+
+
+class FittedMEstimate(FittedLikelihood):
+    """A fitted M-estimate in the same form: the loss at its scale s, which is the dispersion too.
+
+    The leverage of a row is its part of the second derivatives, as in a step that leaves it out; none where the loss
+    bends downwards.
+    """
+
+    def information(self, outputs: AnyArray, t: AnyArray) -> AnyArray:
+        """Return the second derivative of each row, zero where it is negative."""
+        curvature = self.loss.curvature(outputs, t)
+        return namespace(curvature).maximum(curvature, 0.0 * curvature)
+
+    def cost(self, outputs: AnyArray, t: AnyArray) -> AnyArray:
+        """Return what tells whether rows are those fitted, the loss, (n, K)."""
+        return self.loss.value(outputs, t)
 
 
 class RowStatistics(NamedTuple):
@@ -147,11 +172,9 @@ def likelihood_statistics(block: Block, fit: FittedLikelihood) -> RowStatistics:
     weight = _weights(block, x)
     residual = -fit.loss.slope(outputs, t) / fit.dispersion
     if not fit.loss.coupled:
-        linked = fit.loss.linked
-        assert linked is not None
-        leverage = linked.expected(outputs, t)[:, 0] / fit.dispersion * xp.vecdot(z, z)
+        leverage = fit.information(outputs, t)[:, 0] / fit.dispersion * xp.vecdot(z, z)
         leverage = weighted(weight if fit.precision else xp.astype(weight > 0, xp.float64), leverage)
-        cost = to_device_of(x, 0.5 * linked.deviance(host(outputs), host(t)))
+        cost = to_device_of(x, fit.cost(outputs, t))
         return RowStatistics(z, _tempered(residual, leverage, fit), weight, leverage, cost)
     score, leverage = _coupled(fit, host(outputs), host(t), host(z).reshape(-1, k, m), host(residual))
     one = xp.ones((block.rows, 1), dtype=xp.float64, device=x.device)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, Self, overload
+from typing import Annotated, Any, ClassVar, Literal, Self, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ from adaline.inference.effects import MeanModel, linear_means
 from adaline.inference.hypotheses import HypothesisTest
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.robust import (
+    SANDWICHES,
     JudgedRobust,
     RobustFit,
     RobustSummary,
@@ -40,14 +41,14 @@ from adaline.inference.robust import (
     judging_freedom,
     robust_test,
 )
-from adaline.inference.view import InferenceView, RowsAgain
+from adaline.inference.view import InferenceView, RowArguments, RowsAgain, spelled_out
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import columns_of
 from adaline.input.columns import InputColumns
 from adaline.input.first_pass import read_first_pass
 from adaline.input.open import open_rows, read_finite, read_targets, refuse_overflow
 from adaline.input.system import SystemState
-from adaline.losses import Huber, Tukey
+from adaline.losses import Huber, Loss, Tukey
 from adaline.parameters import (
     CONFORMAL_INTERVAL,
     COUNT,
@@ -84,6 +85,7 @@ from adaline.systems.families.named import named_system
 from adaline.systems.families.near import FoldFilling, NearFits
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import split_theta, theta_of
+from adaline.wording import counted
 
 RobustLoss = Literal["huber", "absolute", "quantile", "tukey"]
 ScaleRule = Literal["mad", "huber"]
@@ -342,11 +344,13 @@ class RobustRegression(NearFits, LinearRegressor):
         near = np.where(u > 1, 1 / u, 1.0) if settings.loss == "huber" else np.where(u < 1, 1 - u**2, 0.0) ** 2
         return like_rows(X, np.asarray(near))
 
+    @spelled_out(RowArguments)
     def summary(
         self,
         level: float = 0.95,
         errors: RobustErrorKind | None = None,
         distribution: StatisticDistribution | None = None,
+        **rows: Unpack[RowArguments],
     ) -> RobustSummary:
         """Return coefficients with standard errors, tests and confidence intervals, the scale, and the certificate.
 
@@ -358,12 +362,17 @@ class RobustRegression(NearFits, LinearRegressor):
         level : float
             Coverage of the intervals.
         errors : None, or "H1" (huber, tukey), or "nid", "iid", "kernel" (absolute, quantile)
-            H1 is Huber's covariance. For quantiles, "nid", the default, takes the density of every row at its quantile
+            H1 is Huber's covariance, which takes the noise to be the same for all rows. Those of
+            `LinearRegression.summary`, HC0 to HC4, "cluster", CR1 to CR3 and "HAC", do not, and take the rows again
+            (huber, tukey). For quantiles "nid", the default, takes the density of every row at its quantile
             from the planes of the quantiles next to it (Hendricks and Koenker; R's figures, except in rows where these
             planes nearly meet, which a note counts), and "kernel" from the residuals near zero (Powell): both allow for
             errors that are wider for some rows than for others. "iid" takes them to be equally wide everywhere.
         distribution : None, "normal" or "t"
-            What judges coefficients; "t" has N - p degrees of freedom. None is as said above.
+            What judges coefficients; "t" has N - p degrees of freedom, of errors by groups their number less one. None
+            is as said above, and "t" of errors by groups.
+        X, y, sample_weight, groups, lags
+            The rows that were fitted, for robust errors, and what those need: see `LinearRegression.summary`.
 
         Examples
         --------
@@ -380,7 +389,7 @@ class RobustRegression(NearFits, LinearRegressor):
         iid 2.38 +- 0.14
         """
         LEVEL.check("level", level)
-        return self.with_errors(errors, distribution=distribution).summary(level)
+        return self.with_errors(errors, distribution=distribution, **rows).summary(level)
 
     default_errors: ClassVar[ErrorKind | None] = None  # "nid" of quantiles, else "H1"
     with_errors = view.with_errors
@@ -388,27 +397,43 @@ class RobustRegression(NearFits, LinearRegressor):
     def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedRobust:
         check_is_fitted(self, "coef_")
         rows.refuse_offset(self)
-        if options.groups is not None or options.lags is not None:
-            raise InvalidParameter("RobustRegression has no errors by groups or lags: see its summary for those it has")
+        settings, fits = self._fitted_with, self._fits
+        kind, intercept = check_errors(fits[0], options.errors, settings.loss), bool(settings.fit_intercept)
+        if kind in SANDWICHES:
+            from adaline.inference.robust_sandwich import judge_m_estimates  # seldom needed
+
+            options.needs_rows(rows.X)
+            fits = tuple(judge_m_estimates(fits, self._same_rows(rows), self._minimised, options, intercept))
+        elif options.groups is not None or options.lags is not None:
+            raise InvalidParameter(f"errors={kind!r} take no groups or lags: errors='cluster' and 'HAC' do")
+        return JudgedRobust(fits, kind, judging_freedom(fits[0], kind, options.distribution, intercept))
+
+    def _minimised(self, scale: float) -> Loss:
+        """Return the loss that was minimised, at a scale of the residuals."""
         settings = self._fitted_with
-        kind = check_errors(self._fits[0], options.errors, settings.loss)
-        freedom = judging_freedom(self._fits[0], kind, options.distribution, bool(settings.fit_intercept))
-        return JudgedRobust(self._fits, kind, freedom)
+        return (Tukey if settings.loss == "tukey" else Huber)(settings.reach * scale)
+
+    def _same_rows(self, rows: RowsAgain) -> Source:
+        """Return rows given again."""
+        source = open_rows(self, rows.X, rows.y, rows.sample_weight, reset=False).source
+        if source.targets.given != len(self._fits):
+            raise InvalidData(f"the model has {counted(len(self._fits), 'target')}, the rows {source.targets.given}")
+        return source
 
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def _summarise(
         self, asked: InferenceView[RobustSummary, HypothesisTest, JudgedRobust], level: float
     ) -> RobustSummary:
         kind, freedom, settings = asked.judged.errors, asked.judged.freedom, self._fitted_with
-        missing = left_out(self._fits[0].dependence, columns_of(self))
-        targets = [f"y{k}" for k in range(len(self._fits))]
+        fits, missing = asked.judged.fits, left_out(self._fits[0].dependence, columns_of(self))
+        targets = [f"y{k}" for k in range(len(fits))]
         of_level = f", quantile={settings.quantile:g}" if settings.loss == "quantile" else ""
-        notes = dict.fromkeys(note for fit in self._fits for note in fit.errors[kind].notes)
+        notes = dict.fromkeys(note for fit in fits for note in fit.errors[kind].notes)
         return RobustSummary(
             title=f"RobustRegression(loss={settings.loss!r}{of_level})",
             names=columns_of(self),
             targets=targets,
-            parts=[infer_target(fit, kind, level, freedom) for fit in self._fits],
+            parts=[infer_target(fit, kind, level, freedom) for fit in fits],
             level=level,
             rows=self._fits[0].rows,
             weight=self._fits[0].weight,
@@ -420,16 +445,18 @@ class RobustRegression(NearFits, LinearRegressor):
             left_out=missing,
         )
 
+    @spelled_out(RowArguments)
     def test(
         self,
         hypothesis: HypothesisLike,
         value: Any = 0.0,
         errors: RobustErrorKind | None = None,
         distribution: StatisticDistribution | None = None,
+        **rows: Unpack[RowArguments],
     ) -> HypothesisTest:
         """Test linear hypotheses C theta = value by Wald's chi-squared, or F.
 
-        The hypothesis is written as for `LinearRegression.test`; errors and distribution are those of `summary`. Where
+        The hypothesis is written as for `LinearRegression.test`; the other arguments are those of `summary`. Where
         t judges coefficients, F on q and as many degrees of freedom judges hypotheses, otherwise chi-squared on q.
 
         Examples
@@ -444,7 +471,7 @@ class RobustRegression(NearFits, LinearRegressor):
         ----------
         P. J. Huber, Robust Statistics (1981), chapter 7; R. Koenker, Quantile Regression (2005), chapter 3.
         """
-        return self.with_errors(errors, distribution=distribution).test(hypothesis, value)
+        return self.with_errors(errors, distribution=distribution, **rows).test(hypothesis, value)
 
     def _test(
         self,
@@ -469,10 +496,10 @@ class RobustRegression(NearFits, LinearRegressor):
     def _mean_model(self, judged: JudgedRobust | None = None) -> MeanModel:
         """Return the fit as a function from the design to the means, for `effects`."""
         judged = self.with_errors(None).judged if judged is None else judged
-        errors = [fit.errors[judged.errors] for fit in self._fits]
+        errors = [fit.errors[judged.errors] for fit in judged.fits]
         if any(np.isnan(one.std_error).all() for one in errors):
             raise InvalidParameter(f"effects need standard errors, and there are none: {errors[0].notes[0]}")
-        theta = np.concatenate([fit.dependence.drop(fit.solution.theta) for fit in self._fits])
+        theta = np.concatenate([fit.dependence.drop(fit.solution.theta) for fit in judged.fits])
         return linear_means(theta, [one.root for one in errors], judged.freedom)
 
     @property

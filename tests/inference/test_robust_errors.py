@@ -1,0 +1,119 @@
+"""Robust and clustered errors of M-estimates: against R, by laws, and what they refuse."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from adaline import RobustRegression, datasets
+from adaline.arrays import Array
+from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+
+FIGURES = pd.read_csv(Path(__file__).parents[1] / "data" / "robust" / "robust.csv", comment="#")
+BIRDS = pd.read_csv(Path(datasets.__file__).parent / "penguins.csv").dropna()
+X, Y = BIRDS[["bill_length_mm", "flipper_length_mm"]].to_numpy(float), BIRDS["body_mass_g"].to_numpy(float)
+GROUPS = (BIRDS["island"] + BIRDS["year"].astype(str)).to_numpy()
+ASKED: dict[str, dict[str, Any]] = {
+    **{kind: {"errors": kind} for kind in ("HC0", "HC1", "HC3")},
+    **{kind: {"errors": kind, "groups": GROUPS} for kind in ("CR1", "cluster")},
+    "HAC3": {"errors": "HAC", "lags": 3},
+}
+
+
+def errors(model: RobustRegression, rows: Any, y: Array, **asked: Any) -> Array:
+    table = model.summary(X=rows, y=y, **asked).to_dict()
+    return np.array([row["std_error"] for row in table["coefficients"]])
+
+
+@pytest.mark.parametrize("loss", ["huber", "tukey"])
+def test_errors_are_those_of_r(loss: Any) -> None:
+    theirs = {what: part.value for what, part in FIGURES[FIGURES.case == loss].groupby("what")}
+    model = RobustRegression(loss=loss).fit(X, Y)
+    np.testing.assert_allclose([model.intercept_, *model.coef_], theirs["estimate"], rtol=1e-7)
+    for what, asked in ASKED.items():
+        np.testing.assert_allclose(errors(model, X, Y, **asked), theirs[what], rtol=1e-6, err_msg=what)
+
+
+@pytest.mark.parametrize("kind", ["HC0", "HC3", "cluster"])
+@pytest.mark.parametrize("loss", ["huber", "tukey"])
+def test_errors_do_not_depend_on_how_rows_are_given(loss: Any, kind: str) -> None:
+    groups = {"groups": GROUPS} if kind == "cluster" else {}
+    model = RobustRegression(loss=loss).fit(X, Y)
+    expected = errors(model, X, Y, errors=kind, **groups)
+    np.testing.assert_allclose(errors(model, sparse.csr_array(X), Y, errors=kind, **groups), expected, rtol=1e-7)
+    scale = np.array([2.0**40, 2.0**-40])
+    moved = RobustRegression(loss=loss).fit(X * scale, 1e100 * Y)
+    found = errors(moved, X * scale, 1e100 * Y, errors=kind, **groups) / 1e100 * [1.0, *scale]
+    np.testing.assert_allclose(found, expected, rtol=1e-7)
+    both = RobustRegression(loss=loss).fit(X, np.column_stack([Y, -2.0 * Y]))
+    table = both.summary(errors=kind, X=X, y=np.column_stack([Y, -2.0 * Y]), **groups).to_dict()
+    ours = [row["std_error"] for row in table["coefficients"]]
+    np.testing.assert_allclose(ours, [*expected, *(2.0 * expected)], rtol=1e-6)
+
+
+def test_weights_are_repeated_rows() -> None:
+    times = np.random.default_rng(0).integers(1, 4, len(Y))
+    again, repeated = np.repeat(X, times, axis=0), np.repeat(Y, times)
+    model = RobustRegression().fit(X, Y, sample_weight=times)
+    expected = errors(RobustRegression().fit(again, repeated), again, repeated, errors="HC3")
+    np.testing.assert_allclose(errors(model, X, Y, errors="HC3", sample_weight=times), expected, rtol=1e-7)
+
+
+def test_a_column_that_depends_on_others_changes_no_error() -> None:
+    wide = np.column_stack([X, X @ [1.0, 2.0]])
+    expected = errors(RobustRegression().fit(X, Y), X, Y, errors="HC1")
+    with pytest.warns(match="x2 = "):
+        model = RobustRegression().fit(wide, Y)
+    np.testing.assert_allclose(errors(model, wide, Y, errors="HC1")[:3], expected, rtol=1e-6)
+
+
+def test_the_view_shares_errors_among_its_questions() -> None:
+    model = RobustRegression().fit(X, Y)
+    view = model.with_errors("cluster", X, Y, groups=GROUPS)
+    table = view.summary()
+    assert "t" in str(table).split("std error")[1][:10]
+    assert any("9 groups, which are few" in note for note in table.notes)
+    assert "Student's t with 8 degrees of freedom" in str(table)
+    row = table.to_dict()["coefficients"][1]
+    test = view.test("x0 = 0")
+    assert test.freedom == (1, 8.0)
+    assert test.p_value == pytest.approx(row["p_value"])
+    assert test.statistic == pytest.approx(row["statistic"] ** 2)
+    assert view.effects().to_dict()["effects"][0]["std_error"] == pytest.approx(row["std_error"])
+    _, lower, upper = view.predict(np.zeros((1, 2)))
+    first = table.to_dict()["coefficients"][0]
+    np.testing.assert_allclose([lower[0], upper[0]], [first["lower"], first["upper"]])
+
+
+def test_what_errors_refuse() -> None:
+    model = RobustRegression().fit(X, Y)
+    with pytest.raises(SumsMissing, match="give X and y again"):
+        model.summary(errors="HC3")
+    with pytest.raises(InvalidData, match="not the rows that were fitted: they have other residuals"):
+        model.summary(errors="HC3", X=X[::-1], y=Y)
+    with pytest.raises(InvalidData, match="their weight is 300"):
+        model.summary(errors="HC3", X=X[:300], y=Y[:300])
+    with pytest.raises(InvalidParameter, match="take no groups"):
+        model.summary(groups=GROUPS)
+    with pytest.raises(InvalidParameter, match="one of nid, iid, kernel for loss='absolute'"):
+        RobustRegression(loss="absolute").fit(X, Y).summary(errors="HC3", X=X, y=Y)
+    assert "penalty" in RobustRegression(penalty=1.0).fit(X, Y).summary(errors="HC3", X=X, y=Y).notes[0]
+
+
+@pytest.mark.night
+def test_clustered_intervals_cover() -> None:
+    """95 % intervals by groups cover where a column and the noise vary between 30 groups."""
+    rng, covered = np.random.default_rng(0), []
+    for _ in range(int(os.environ.get("ADALINE_SAMPLES", "500"))):
+        group = np.repeat(np.arange(30), 8)
+        x = rng.normal(size=30)[group] + 0.3 * rng.normal(size=240)
+        y = x + rng.normal(size=30)[group] + rng.standard_t(3, size=240)
+        row = RobustRegression().fit(x[:, None], y).summary(errors="cluster", X=x[:, None], y=y, groups=group)
+        covered.append(row.parts[0].lower[1] <= 1.0 <= row.parts[0].upper[1])
+    assert 0.92 <= np.mean(covered) <= 0.975
