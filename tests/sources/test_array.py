@@ -16,7 +16,7 @@ from adaline.block import BLOCK_ELEMENTS, MAX_BLOCK_ROWS, MIN_BLOCK_ROWS, Shape,
 from adaline.errors import AdalineError, InvalidData
 from adaline.sources import ArraySource, SparseSource, set_threads
 from adaline.sources.matrix import DenseMatrix
-from adaline.sources.views import ChangedTargets
+from adaline.sources.views import ChangedTargets, of_target, total_weight
 from adaline.sums import LeaveOneOut, Moments, Residual, Ridges, Theta, Triangle
 from tests.sums.examples import read_moments
 
@@ -75,7 +75,7 @@ def test_blocks_hold_every_row_once_and_in_order(make: Make, n: int, weighted: b
     np.testing.assert_array_equal(source.read_weights() if weighted else weight, weight)
     assert [b.first_row for b in blocks] == [0, *np.cumsum([b.rows for b in blocks])[:-1]]
     assert all(b.rows > 0 and b.shape == source.shape for b in blocks)
-    assert source.total_weight() == (weight.sum() if weighted else n)
+    assert total_weight(source) == (weight.sum() if weighted else n)
     np.testing.assert_array_equal(source.read_targets(), t)
 
 
@@ -158,7 +158,7 @@ def test_with_target_keeps_the_rows(make: Make) -> None:
     x, t, weight = rows()
     source = make(x, t, weight, names=("a", "b", "c", "d", "e"))
     for k in range(2):
-        alone = source.with_target(k)
+        alone = of_target(source, k)
         assert type(alone) is type(source)
         assert alone.shape == Shape(5, 1)
         assert alone.x is source.x
@@ -329,7 +329,7 @@ def test_sparse_sums_copy_blocks_at_most(kind: Any) -> None:
 def test_a_source_makes_no_copy(tall: dict[str, ArraySource]) -> None:
     x, t = tall["columns"].x, tall["columns"].targets.values
     assert peak(lambda: ArraySource(x, t)) < 2**12
-    assert peak(lambda: ArraySource(x, t).with_target(0)) < 2 * t.nbytes
+    assert peak(lambda: of_target(ArraySource(x, t), 0)) < 2 * t.nbytes
 
 
 def test_how_much_of_the_rows_is_held() -> None:

@@ -91,7 +91,7 @@ def test_columns_are_those_with_entries_most_first() -> None:
     np.testing.assert_array_equal(np.sort(held.columns), np.flatnonzero(counts))
     assert (np.diff(counts[held.columns]) <= 0).all()
     assert (held.packed().x != plain.x[:, held.columns]).nnz == 0
-    assert held.name(0) == f"x{held.columns[0]}"
+    assert held.names[0] == f"x{held.columns[0]}"
 
 
 def test_rows_and_columns_are_taken() -> None:
@@ -228,10 +228,10 @@ def test_a_stream_is_read_once_and_samples_stay_sparse(tmp_path: Path, monkeypat
     assert source.streamed
     some = draw_rows(source, 100)
     assert isinstance(some, SparseSource)
-    before = source.total_reads()
+    before = source.reads[0]
     found = hold_rows(source)
     assert found is not None
-    assert source.total_reads() == before + 1
+    assert source.reads[0] == before + 1
     assert found.shape.features < 700
 
 

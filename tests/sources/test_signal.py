@@ -11,6 +11,7 @@ import adaline
 from adaline.errors import InvalidData
 from adaline.sources import ArraySource
 from adaline.sources.signal import CHUNK, CHUNKS, SignalSource
+from adaline.sources.views import of_target
 from adaline.sums import Moments, Residual, Theta, Triangle
 from tests.sources.tapped import design
 
@@ -130,7 +131,7 @@ def test_products_for_wide_data() -> None:
     ]
     for mine, theirs in pairs:
         np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
-    np.testing.assert_array_equal(source.with_target(1).read_targets(), t[:, 1:])
+    np.testing.assert_array_equal(of_target(source, 1).read_targets(), t[:, 1:])
 
 
 @pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "infinity")])

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from adaline.sources import ArraySource, SparseSource, open_table
 from adaline.sources.sample import draw_rows
-from adaline.sources.views import Fold, fold_of, in_memory, recoded
+from adaline.sources.views import Fold, fold_of, in_memory, of_target, recoded, total_weight, unlabelled
 from adaline.sums import Moments
 
 X = np.random.default_rng(0).normal(size=(3000, 3))
@@ -60,7 +60,7 @@ def test_a_fold_is_the_rows_with_their_weight(source: Any) -> None:
         fold = Fold(source, 2, 4, held)
         expected = ArraySource(X[kept], T[kept], W[kept]).sum(Moments, centred=False)
         found = fold.sum(Moments, centred=False)
-        assert found.weight == expected.weight == fold.total_weight()
+        assert found.weight == expected.weight == total_weight(fold)
         np.testing.assert_allclose(raw(found), raw(expected), rtol=1e-10, atol=1e-9)
 
 
@@ -75,7 +75,7 @@ def test_rows_with_other_targets_keep_the_weights_that_a_view_added(tmp_path: Pa
             expected = np.array([0.5, 3.0])[label] * (W if weight else 1.0)
             np.testing.assert_array_equal(rows.read_weights(), expected)
             np.testing.assert_array_equal(rows.map(lambda block: np.asarray(block.weight)), expected)
-            assert rows.total_weight() == expected.sum()
+            assert total_weight(rows) == expected.sum()
         found = view.with_targets(given)
         np.testing.assert_array_equal(found.map(lambda block: np.asarray(block.t)), given)
         np.testing.assert_array_equal(found.read_targets(), given)
@@ -103,5 +103,5 @@ def test_a_small_table_as_arrays_keeps_its_targets_and_their_offset(targets: lis
     for k in range(len(targets)):
         expected = frame[[targets[k], "known"]].to_numpy()
         for source in (table, arrays):
-            np.testing.assert_array_equal(source.with_target(k).read_targets(), expected)
-    np.testing.assert_array_equal(arrays.to_predict().read_targets(), frame[["known"]].to_numpy())
+            np.testing.assert_array_equal(of_target(source, k).read_targets(), expected)
+    np.testing.assert_array_equal(unlabelled(arrays, offset=True).read_targets(), frame[["known"]].to_numpy())

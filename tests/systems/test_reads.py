@@ -31,6 +31,7 @@ from adaline.estimator import RegressorMixin
 from adaline.solvers.smooth import choose
 from adaline.sources.tables import source as table_module
 from adaline.sources.tables.relation import Relation
+from adaline.sources.views import unlabelled
 from adaline.sums import RowSample
 from adaline.systems import SYSTEMS, UNSUPERVISED, OnlineSystem
 from tests.opened import as_opened
@@ -317,12 +318,12 @@ def test_labels_that_are_none_are_refused_wherever_they_are(kind: str, row: int,
 def test_a_read_that_has_begun_is_of_its_own_columns(tmp_path: Path, reads: Reads, monkeypatch: Any) -> None:
     source = opened(table(), tmp_path, "parquet", "number", weight="times")
     assert source.find_labels(guess=True).tolist() == [-1, 1]
-    assert source.unlabelled().count_rows() == len(source.read_column("x")) == ROWS
+    assert unlabelled(source).count_rows() == len(source.read_column("x")) == ROWS
     encoded = source.encoded(np.array([-1, 1]))
     first = encoded.read_targets()
     assert len(first) == ROWS
     np.testing.assert_array_equal(first, encoded.read_targets())
-    assert source.total_reads() <= reads.count
+    assert source.reads[0] <= reads.count
     monkeypatch.setattr(table_module, "KEPT", 2**23)  # small tables are read once when they are opened
     source = opened(table(), tmp_path, "parquet", "number")
     assert not source.streamed

@@ -6,6 +6,9 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 NAMED = 2**16  # columns of X up to which their names are kept; those of more are made when they are asked for
 
 
@@ -44,3 +47,17 @@ class NumberedNames(MadeNames):
 
     def _name(self, k: int) -> str:
         return f"x{self.first + k}"
+
+
+class ChosenNames(MadeNames):
+    """The names of some of the columns of others, which may be called x0, x1, ... (None)."""
+
+    def __init__(self, names: Sequence[str] | None, columns: NDArray[np.intp]) -> None:
+        self.names, self.columns = names, columns
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def _name(self, k: int) -> str:
+        column = int(self.columns[k])
+        return f"x{column}" if self.names is None else self.names[column]

@@ -25,7 +25,7 @@ from adaline.penalties import RidgePenalty
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.problem import Problem, build_problem, column_spread
 from adaline.sources.base import InMemory
-from adaline.sources.views import Fold, recoded
+from adaline.sources.views import Fold, recoded, weights_or_ones
 from adaline.sums import Spread
 
 
@@ -199,7 +199,7 @@ def _counts_without(rows: ClassifiedRows, fold: NDArray[np.int64]) -> Array:
     """Return the weight of the rows of each class without each fold, (folds, C)."""
     folds, classes = int(fold.max()) + 1, len(rows.counts)
     at = fold * classes + rows.source.read_targets()[:, 0].astype(np.int64)
-    counts = np.bincount(at, rows.source.read_all_weights(), folds * classes).reshape(folds, classes)
+    counts = np.bincount(at, weights_or_ones(rows.source), folds * classes).reshape(folds, classes)
     return np.stack([np.delete(counts, k, axis=0).sum(axis=0) for k in range(folds)])
 
 

@@ -93,7 +93,7 @@ def l1_path(
     LEVEL.check("ratio", ratio)
     ZERO_OR_MORE.check("penalty", penalty)
     ZERO_OR_MORE.check("tol", tol)
-    start, reads = perf_counter(), X.total_reads() if isinstance(X, Source) else 0
+    start, reads = perf_counter(), X.reads[0] if isinstance(X, Source) else 0
     source, chosen, classes = _opened(X, y, sample_weight, loss)
     if isinstance(chosen, Squared):
         given = NetOptions(
@@ -103,7 +103,7 @@ def l1_path(
         nets = squared_nets(source, given)
         if nets is not None and nets[0].path is not None:
             path = nets[0].path
-            spent = replace(path.certificates[0], passes=source.total_reads() - reads, seconds=perf_counter() - start)
+            spent = replace(path.certificates[0], passes=source.reads[0] - reads, seconds=perf_counter() - start)
             rest = (replace(proof, seconds=0.0) for proof in path.certificates[1:])
             return L1Path(path.l1, path.theta[:, 0, 1:], path.theta[:, 0, 0], (spent, *rest), None)
     net = smooth_net(source, chosen, bool(fit_intercept), bool(standardize))
@@ -112,7 +112,7 @@ def l1_path(
     thetas, proofs, penalties = [], [], []
     for l1, found in l1_points(problem, net.size, net.constant, wanted, int(points), float(ratio)):
         proof = _proof(problem, found.evaluation, found.gap, found.converged)
-        now, passes = perf_counter(), source.total_reads()
+        now, passes = perf_counter(), source.reads[0]
         proofs.append(replace(proof, passes=passes - reads, seconds=now - start))
         start, reads = now, passes
         thetas.append(raw_weights(problem, found.theta))

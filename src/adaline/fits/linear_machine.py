@@ -27,24 +27,10 @@ from adaline.errors import AdalineError
 from adaline.fits.constants import Constants
 from adaline.fits.separation import PATIENCE, Separation, SeparationCheck, with_tiny_penalty
 from adaline.links import name_of
-from adaline.losses import (
-    Gamma,
-    Loss,
-    Offset,
-    Poisson,
-    Scoring,
-    Squared,
-    Working,
-)
+from adaline.losses import Gamma, Loss, Offset, Poisson, Scoring, Squared, Working
 from adaline.penalties import RidgePenalty, no_penalty
 from adaline.results import Certificate, Solution, Status
-from adaline.solvers.least_squares.choose import (
-    GRAM_BYTES,
-    is_wide,
-    solve_least_squares,
-    solve_wide,
-    sums,
-)
+from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, solve_least_squares, solve_wide, sums
 from adaline.solvers.least_squares.dependence import Dependence, independent
 from adaline.solvers.least_squares.descent import read_rate
 from adaline.solvers.least_squares.fit import certificate, digits
@@ -71,6 +57,7 @@ from adaline.solvers.smooth.newton import (
 from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.proximal_newton import proximal
 from adaline.solvers.smooth.refine import ErrorBounds, RefinedWeights, bounded, refine_minimum
+from adaline.sources.runners import each_block
 from adaline.sums import Point, View
 from adaline.sums.objective import margins
 
@@ -649,7 +636,7 @@ def shortest_weights(problem: Problem, theta: Array, raw: Array) -> Array:
     if source.streamed or 8 * source.n_rows**2 > GRAM_BYTES:
         return raw
     point = Point(problem.loss, theta, problem.view)
-    outputs = np.concatenate(source.each_block(lambda block: margins(block, point)))
+    outputs = np.concatenate(each_block(source, lambda block: margins(block, point)))
     return solve_dual(source.with_targets(outputs), problem.intercept, no_penalty(problem.features)).solution.theta
 
 
@@ -660,7 +647,7 @@ def _furthest_offset(problem: Problem) -> float:
         return 0.0
     if source.streamed:
         return math.inf
-    return max(source.each_block(lambda block: float(np.abs(host(block.t)[:, -loss.columns :]).max(initial=0.0))))
+    return max(each_block(source, lambda block: float(np.abs(host(block.t)[:, -loss.columns :]).max(initial=0.0))))
 
 
 def _shortest(problem: Problem, found: DescentResult) -> tuple[Array, Dependence]:

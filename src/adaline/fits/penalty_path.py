@@ -33,8 +33,9 @@ from adaline.solvers.smooth.problem import Problem
 from adaline.solvers.smooth.stacked import StackedMachines, StackedRows
 from adaline.sources import Source
 from adaline.sources.base import InMemory
+from adaline.sources.device import empty_on_device
 from adaline.sources.threads import one_blas_thread
-from adaline.sources.views import Fold, fold_of, in_memory
+from adaline.sources.views import Fold, fold_of, in_memory, total_weight
 from adaline.sums import Objective, Point
 
 # powers of ten between the largest and the smallest penalty; doubling it fits up to 16 more penalties, all near zero
@@ -218,11 +219,11 @@ class FoldRows:
     def __init__(self, problem: Problem, folds: int | NDArray[np.int64], null: float) -> None:
         self.free = replace(problem, ridge=np.zeros_like(problem.ridge), sample=None, lightest=None)
         self.source, self.folds, self.null = problem.source, folds, null
-        if self.source.empty_on_device() is None:
+        if empty_on_device(self.source) is None:
             self.source = in_memory(self.source)
         self.count = folds if isinstance(folds, int) else int(folds.max()) + 1
         self.parts = _parts(self.source, folds, self.count)
-        self.weights = np.array([part.total_weight() for part in self.parts])
+        self.weights = np.array([total_weight(part) for part in self.parts])
         self.together = has_matrices(problem, self.count)
 
     def without(self, left_out: Sequence[int]) -> Source:

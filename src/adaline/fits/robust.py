@@ -32,6 +32,7 @@ from adaline.solvers.smooth.newton import Curvature
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
 from adaline.sources.threads import one_blas_thread
+from adaline.sources.views import weights_or_ones
 from adaline.sums import Spread
 from adaline.sums.columns import times_power
 
@@ -204,7 +205,7 @@ def _start(given: TargetProblem, start: Array, init: Any) -> Array:
         start = trimmed(problem, weight, generator(criterion.random_state))
         sample = problem.drawn(SAMPLE_ROWS)
     assert sample is not None
-    some, counts = problem.on(sample), sample.read_all_weights()
+    some, counts = problem.on(sample), weights_or_ones(sample)
     if weight is None:
         start = trimmed(some, counts, generator(criterion.random_state))
         if problem.source.n_rows == sample.n_rows:

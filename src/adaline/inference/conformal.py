@@ -37,6 +37,7 @@ from adaline.inference.sample import Sample
 from adaline.row_hashes import row_hashes
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
+from adaline.sources.runners import each_block
 from adaline.sums.scores import runs
 
 # rows that are scored, drawn by a hash where there are more: the coverage then varies by 0.5 percentage points about
@@ -86,7 +87,7 @@ def without_rows(fit: Fit, source: Source, sample: Sample) -> list[LeftOut]:
             chosen.append(np.column_stack(columns)[own])
         return [squares, *chosen]
 
-    found = source.each_block(rows)
+    found = each_block(source, rows)
     check_squares(source, fit, np.sum([squares for squares, *_ in found], axis=0))
     each = np.concatenate([part for _, *parts in found for part in parts])
     weight, leverage, residual, z = each[:, 0], each[:, 1], each[:, 2 : 2 + targets], each[:, 2 + targets :]

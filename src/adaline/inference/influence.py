@@ -50,6 +50,7 @@ from adaline.solvers.least_squares.factor import Factor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources import Source
+from adaline.sources.views import weights_or_ones
 from adaline.sums.scores import runs
 
 UNIT_DISPERSION = ("binomial", "poisson")  # losses whose studentised residuals R leaves as they are
@@ -140,7 +141,7 @@ def class_influence(fit: LikelihoodFit, loss: Loss, source: Source, coefficients
 
     found = source.map(rows)
     leverage, largest, cost, t = found[:, :4].T
-    weight, p = source.read_all_weights(), found[:, 4 + m :]
+    weight, p = weights_or_ones(source), found[:, 4 + m :]
     check_rows_cost(fit, source, np.atleast_1d(weighted(weight, cost).sum()))
     step = np.where(((1.0 - largest > FULL_LEVERAGE) & (weight > 0))[:, None], found[:, 4 : 4 + m], np.nan)
     residual = (np.arange(p.shape[1]) == t[:, None]) - p
@@ -183,7 +184,7 @@ def likelihood_influence(fit: LikelihoodFit, loss: Loss, source: Source) -> Like
         return np.concatenate(parts or [np.empty((0, 5 + m))])
 
     leverage, slope, information, cost, mean = (found := source.map(rows))[:, :5].T
-    weight, t = source.read_all_weights(), source.read_targets()[:, : design.targets - source.targets.offset]
+    weight, t = weights_or_ones(source), source.read_targets()[:, : design.targets - source.targets.offset]
     check_rows_cost(fit, source, np.atleast_1d(weighted(weight, cost).sum()))
     trials, own = (np.sqrt(weight), np.ones_like(weight)) if design.precision else (np.ones_like(weight), weight)
     heavy = (weight > 0) & linked.family.observed(t)

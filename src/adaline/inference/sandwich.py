@@ -32,6 +32,7 @@ from adaline.inference.roots import root_of, root_of_difference, small_sample_fa
 from adaline.losses import Loss
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources import Source
+from adaline.sources.views import total_weight
 from adaline.sums import FittedLikelihood, Scores
 
 
@@ -142,7 +143,7 @@ def judge_likelihoods(
 
 def check_rows_weight(fit: LikelihoodFit, source: Source) -> None:
     """Refuse rows whose weight is not that of the rows fitted."""
-    weight = source.total_weight()
+    weight = total_weight(source)
     if abs(weight - fit.weight) > WEIGHT_TOLERANCE * fit.weight:
         raise InvalidData(
             f"these are not the rows that were fitted: their weight is {weight:g}, the model holds {fit.weight:g}. "

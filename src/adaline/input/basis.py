@@ -19,6 +19,7 @@ from adaline.input.system import columns_if_any, columns_on
 from adaline.sources import Source
 from adaline.sources.expanded import phi
 from adaline.sources.sample import draw_rows
+from adaline.sources.views import unlabelled
 from adaline.sums import RowSample
 
 SAMPLE = 2**14
@@ -33,7 +34,7 @@ def learn_basis(system: AnySystem, source: Source) -> Basis | None:
     wanted = wanted_basis(system)
     if wanted is None:
         return None
-    rows = source.unlabelled() if source.shape.targets else source
+    rows = unlabelled(source) if source.shape.targets else source
     some: Any = rows.sum(RowSample, most=SAMPLE).x if wanted.learns and rows.streamed else ()
     if wanted.learns and not len(some):  # rows in memory, or none that has a weight
         some = np.concatenate(

@@ -20,6 +20,7 @@ from adaline.input.drafts import snapshot
 from adaline.input.open import array_source, read_rows, refuse_nonfinite
 from adaline.sources import Source, is_table
 from adaline.sources.expanded import PIECE, piece_rows
+from adaline.sources.runners import each_block
 
 BY_ROW = ("offset", "exposure")  # arguments that have a value for each row
 LARGE = 2**20  # numbers of X beyond which blocks on all threads are faster than all rows at once
@@ -48,7 +49,7 @@ def by_blocks(method: Method) -> Method:
         known = KNOWN if is_table(source) and source.targets.offset else ()
         values = partial(_values, self, own, known, args, kwargs)
         try:
-            found = [value for values in source.each_block(values) for value in values]
+            found = [value for values in each_block(source, values) for value in values]
         except ValueError:
             if not isinstance(X, Source):
                 refuse_nonfinite(
@@ -137,7 +138,7 @@ def _is_by_row(given: Any, on_engine: bool) -> bool:
 def _column(system: AnySystem, name: str, by_row: tuple[str, ...], given: dict[str, Any], source: Source) -> Any:
     """Return a method's values for all rows of a source, those of some parts of a table."""
     values = partial(_values, system, partial(_called, name), by_row, (), given)
-    return joined_values([value for some in source.each_block(values) for value in some])
+    return joined_values([value for some in each_block(source, values) for value in some])
 
 
 def joined_values(found: list[Any]) -> Any:

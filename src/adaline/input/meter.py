@@ -17,7 +17,7 @@ class Meter:
 
     def __init__(self, given: Any = None) -> None:
         self._start = perf_counter()
-        self._reads = given.total_reads() if type(given) is not np.ndarray and isinstance(given, Source) else 0
+        self._reads = given.reads[0] if type(given) is not np.ndarray and isinstance(given, Source) else 0
 
     def on(self, certificate: Certificate, source: Source | None) -> Certificate:
         """Return a certificate with the seconds since the beginning and the reads of the fit's source, if it has one.
@@ -32,4 +32,4 @@ class Meter:
 
     def passes(self, source: Source) -> int:
         """Return how often the rows were read since the beginning."""
-        return source.total_reads() - self._reads
+        return source.reads[0] - self._reads

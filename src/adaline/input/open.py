@@ -51,6 +51,8 @@ from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, is_
 from adaline.sources.array import read_weights
 from adaline.sources.base import IndexedSource
 from adaline.sources.matrix import FLOATS
+from adaline.sources.tabular import label_order
+from adaline.sources.views import unlabelled
 
 if TYPE_CHECKING:  # tables are slow to import
     from adaline.sources.tables.targets import Codebook
@@ -166,7 +168,7 @@ def open_labelled(
             source.find_labels,
             lambda classes: columns.expand(source.encoded(classes)),
             numbered if unknown else None,
-            source.label_order,
+            lambda: label_order(source),
         )
     given = read_given(system, x, sample_weight, reset=reset)
     labels: Labels = read_labels(y if is_device(given.x) else host_values(y))
@@ -379,7 +381,7 @@ def _open_source(
         raise absorbs_nothing(system)
     if coding is not None and coding.effects and wanted_basis(system) is not None:
         raise InvalidParameter("absorb= is for a regression on the columns themselves: leave out basis, or absorb=")
-    rows = _absorbed(system, source) if targets else source.unlabelled()
+    rows = _absorbed(system, source) if targets else unlabelled(source)
     basis = learn_basis(system, rows)
     kept, first = kept_names(source.names), first_index(source.names)
     columns = InputColumns(source.shape.features, kept, coding, basis, source.hashed, first)

@@ -36,7 +36,7 @@ from adaline.selection.measures import Measure, RowLoss, Score
 from adaline.sources import Source, TableSource
 from adaline.sources.array import read_weights
 from adaline.sources.progress import watched
-from adaline.sources.views import Fold, assign_folds, fold_of
+from adaline.sources.views import Fold, assign_folds, fold_of, unlabelled
 from adaline.sums import all_but_one, running
 from adaline.systems.families.filter import SignalSystem
 from adaline.systems.families.folds import FoldFits, fit_at_once, fit_folds, fit_unions, fits_as_we_do
@@ -401,7 +401,8 @@ class SourceRows(Rows):
         super().__init__()
         _check_folds(folds, source.count_rows())
         self.source, self.folds = source, folds
-        self.x = Fold(source.to_predict(), 0, folds, held_out=True)  # as it is coded already, for every model
+        rows = unlabelled(source, offset=True)  # as they are coded already, for every model
+        self.x = Fold(rows, 0, folds, held_out=True)
         self.y = None
         if source.shape.targets:
             self.y = source.target_values() if isinstance(source, TableSource) else source.read_targets()

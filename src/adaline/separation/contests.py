@@ -28,6 +28,7 @@ from adaline.separation.budget import Budget
 from adaline.separation.exact import Complement, Whole, signs, whole, whole_rows
 from adaline.separation.survey import ROUNDING, ContestScores, ExactScaling
 from adaline.sources import Source
+from adaline.sources.runners import each_block
 
 Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -201,7 +202,7 @@ class Contests:
             codes = host(block.t)[at, 0].astype(int).tolist()
             return dict(zip(some.tolist(), zip(codes, dense_rows(on_host(block.x)[at]), strict=True), strict=True))
 
-        return {number: row for found in self.source.each_block(pick) for number, row in found.items()}
+        return {number: row for found in each_block(self.source, pick) for number, row in found.items()}
 
     def _kesler(self, rows: Any, chosen: ChosenContests, out: Any) -> Any:
         """Fill out (n, dimension) with the vectors v of contests whose rows (1, c) are given, (n, width)."""
@@ -281,7 +282,7 @@ class Contests:
             rows = ClassRows.of_block(block, self.class_index)
             return [judge(rows)] if len(rows.number) else []
 
-        return [value for found in self.source.each_block(work) for value in found]
+        return [value for found in each_block(self.source, work) for value in found]
 
 
 def _zeros(*shape: int) -> Whole:

@@ -23,7 +23,7 @@ from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.scans import Scan, State
 from adaline.sources.matrix import RowMatrix
-from adaline.sources.runners import HERE, Reader, Runner, S, T
+from adaline.sources.runners import HERE, Reader, Runner, S, begin_read
 from adaline.sources.targets import (
     RowTargets,
     TargetChange,
@@ -33,7 +33,7 @@ from adaline.sources.targets import (
     weights_of_block,
 )
 from adaline.sources.threads import one_blas_thread
-from adaline.sums import Sum, WeightTotals
+from adaline.sums import Sum
 
 TINY = 1e-150  # squares of less are lost to underflow, those of more than 1 / TINY to overflow
 
@@ -65,6 +65,8 @@ class Source(ABC):
     """Whether a pass is costly: rows are read from files, or lie on a cluster."""
     parallel: bool = True
     """Whether blocks run on several threads; on a device they run one after the other."""
+    most_threads: int | None = None
+    """How many threads can share the blocks; None for all."""
     reads: list[int]
     """How often the rows were read: a list of one number, shared by sources of the same rows."""
     runner: Runner = HERE
@@ -80,13 +82,8 @@ class Source(ABC):
         """Return the same rows in the D columns of a model, with their (D,) names, where a file leaves that open."""
         return self
 
-    def readers(self) -> Iterator[Reader]:
-        """Count one read; return functions that each read the next few blocks, in order."""
-        self.reads[0] += 1
-        return self._readers()
-
     @abstractmethod
-    def _readers(self) -> Iterator[Reader]:
+    def readers(self) -> Iterator[Reader]:
         """Return functions that each read the next few blocks, in order; threads draw them one by one."""
 
     @property
@@ -126,22 +123,14 @@ class Source(ABC):
     def changed(self, change: TargetChange) -> Source:
         """Return the same rows with a change of their targets and weights."""
 
-    def with_target(self, k: int) -> Source:
-        """Return the same rows with target k alone, beside its offset where they have one."""
-        return self.changed(self.targets.choosing(self.targets.columns_of(k), min(self.targets.offset, 1)))
-
     def sum(self, kind: type[S], theta: ThetaLike = None, **config: Any) -> S:
         """Return the sum over all rows; blocks are merged in a fixed tree."""
         return self.runner.sum(self, kind, theta, config)
 
     @property
+    @abstractmethod
     def leaf(self) -> Any:
         """The source that the rows come from; of a view that of its base."""
-        return self
-
-    def leaves(self, readers: Iterator[Reader], zero: Callable[[], Sum]) -> Iterator[tuple[int, Reader]]:
-        """Return readers of rows that share a sum, of which `zero` makes an empty one, with its place in the tree."""
-        return enumerate(readers)
 
     def scan(self, scan: Scan, order: NDArray[np.int64] | None = None, outputs: Array | None = None) -> None:
         """Run a scan over all rows, in place: in their order, or in the order given where they lie in memory.
@@ -161,13 +150,6 @@ class Source(ABC):
         """Return function(block) of all blocks, concatenated in the order of the rows."""
         return np.concatenate(self.runner.map(self, function))
 
-    def each_block(self, function: Callable[[Block], T], packed: bool = True) -> list[T]:
-        """Return function(block) of all blocks, in the order of the rows; blocks are read in threads, or in parts.
-
-        Unless `packed`, x may be Columns or UnitsApart.
-        """
-        return self.runner.each_block(self, function, packed)
-
     def blocks(self) -> Iterator[Block]:
         """Return the blocks in order."""
         return self.runner.blocks(self)
@@ -175,17 +157,6 @@ class Source(ABC):
     def peek(self) -> Block:
         """Return the first block, of rows in parts some of its rows; where passes are costly that is a read."""
         return self.runner.peek(self)
-
-    def unlabelled(self) -> Source:
-        """Return the same rows without targets."""
-        return self.with_targets(np.empty((self.count_rows(), 0)))
-
-    def to_predict(self) -> Source:
-        """Return the same rows without targets, but for their offset, where they have one."""
-        known = self.targets
-        if not known.offset:
-            return self.unlabelled()
-        return self.changed(known.choosing(range(known.given, known.count), known.offset))
 
     def rows_at(self, indices: NDArray[np.intp]) -> Array:
         """Return the rows with these indices, ascending, as float64 on the host; where rows are streamed, a read."""
@@ -195,40 +166,11 @@ class Source(ABC):
         """Return the distinct targets, sorted; with `guess` those of some rows, where that saves a pass."""
         return labels_among(self.read_targets()[:, 0], self.targets.labels)
 
-    def label_order(self) -> list[Any] | None:
-        """Return the labels in the order of their categories, those without rows too; None where none is declared."""
-        return None
-
     def encoded(self, classes: NDArray[Any]) -> Source:
         """Return the same rows with the index of each target among the classes as target."""
         if np.dtype(self.targets.labels).kind in "iub" and np.array_equal(classes, np.arange(len(classes))):
             return self
         return self.changed(self.targets.mapping(partial(class_indices, classes), 1))
-
-    @property
-    def most_threads(self) -> int | None:
-        """How many threads can share the blocks; None for all."""
-        return None if self.parallel else 1
-
-    def total_reads(self) -> int:
-        """Return how often the rows were read."""
-        return self.reads[0]
-
-    def empty_on_device(self) -> Any:
-        """Return an empty array in the namespace and on the device of the rows, as results will be; None for NumPy."""
-        return None
-
-    def read_all_weights(self) -> Array:
-        """Return all weights, (N,); ones where rows have none."""
-        weight = self.read_weights()
-        return np.ones(self.count_rows()) if weight is None else weight
-
-    def total_weight(self) -> float:
-        """Return the sum of the weights."""
-        if self.streamed and self.targets.weighted:
-            return self.sum(WeightTotals).weight
-        weight = self.read_weights()
-        return float(self.count_rows()) if weight is None else float(weight.sum())
 
     def refuse_nonfinite(self) -> None:
         """Raise, naming the first row and column that is NaN or infinite; called after a sum was not finite."""
@@ -240,7 +182,7 @@ class Source(ABC):
                 known = "" if self.coding is None else f" {self.coding.offset}"
                 raise InvalidData(f"offset{known} is {value:g} at {place.row}: give finite numbers")
             kind = "NaN" if np.isnan(value) else "infinity"
-            name = self.name(column) if what == "X" else place.target
+            name = column_name(self, column) if what == "X" else place.target
             where = place.row + ("" if name is None else f", column {name!r}") + place.table
             advice = place.of_infinity * (kind == "infinity")
             raise InvalidData(f"Input {what} contains {kind}: first at {where}. Drop or fill such rows{advice}.")
@@ -248,21 +190,30 @@ class Source(ABC):
         tiny = np.flatnonzero((size > 0) & (size < TINY))
         if len(tiny) and size.max() < 1 / TINY:
             raise InvalidData(
-                f"The sums over X and y are not finite: the numbers of column {self.name(int(tiny[0]))!r} are too "
-                "small to be squared. Rescale that column."
+                f"The sums over X and y are not finite: the numbers of column "
+                f"{column_name(self, int(tiny[0]))!r} are too small to be squared. Rescale that column."
             )
         raise InvalidData(
             "The sums over X and y overflow float64, infinity came out: some numbers are too large to be squared here. "
             "Rescale that column."
         )
 
+
+class Leaf(Source):
+    """A source that reads its rows itself, and not through another one."""
+
+    @property
+    def leaf(self) -> Any:
+        """The source itself."""
+        return self
+
+    def leaves(self, readers: Iterator[Reader], zero: Callable[[], Sum]) -> Iterator[tuple[int, Reader]]:
+        """Return readers of rows that share a sum, of which `zero` makes an empty one, with its place in the tree."""
+        return enumerate(readers)
+
     def place_of(self, row: int, target: int) -> Place:
         """Return how messages name a row and a target."""
         return Place(f"row {row}")
-
-    def name(self, column: int) -> str:
-        """Return the name of a feature column, x0, x1, ... where it has none."""
-        return f"x{column}" if self.names is None else self.names[column]
 
 
 class InMemory(Source):
@@ -277,7 +228,7 @@ class InMemory(Source):
         """Return the same rows with other targets and weights in memory."""
 
 
-class IndexedSource(Source):
+class IndexedSource(Leaf):
     """A source of rows x (N, D), targets t (N, K) and weights (N,) in memory, whose blocks are indexed."""
 
     rows_per_block: int
@@ -322,16 +273,22 @@ class IndexedSource(Source):
             out.add(self.block(0), theta)
         return out
 
-    def _readers(self) -> Iterator[Reader]:
+    def readers(self) -> Iterator[Reader]:
+        """Return a reader of each block."""
         return (partial(self._run, i) for i in range(self.n_blocks))
 
     def _run(self, i: int) -> tuple[Block]:
         return (self.block(i),)
 
     @property
-    def most_threads(self) -> int | None:
+    def most_threads(self) -> int:  # type: ignore[override]
         """How many threads can share the blocks."""
         return self.n_blocks if self.parallel else 1
+
+
+def column_name(source: Source, column: int) -> str:
+    """Return the name of a feature column, x0, x1, ... where it has none."""
+    return f"x{column}" if source.names is None else source.names[column]
 
 
 def _nonfinite(source: Source) -> tuple[str, int, int, float] | None:
@@ -356,7 +313,7 @@ def _column_sizes(source: Source) -> Array:
 def _rows_at(indices: NDArray[np.intp], source: Source) -> Array:
     """Return those of the rows with these indices, ascending, that a source has, as float64 on the host."""
     found = [np.empty((0, source.shape.features))]
-    readers = source.readers() if source.costly else source._readers()
+    readers = begin_read(source) if source.costly else source.readers()
     for block in (block.packed() for read in readers for block in read()):
         start, stop = np.searchsorted(indices, [block.first_row, block.first_row + block.rows])
         if start < stop:

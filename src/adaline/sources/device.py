@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, namespace, on_torch, to_device_of
 from adaline.block import Block
-from adaline.sources.base import IndexedSource
+from adaline.sources.base import IndexedSource, Source
 from adaline.sources.matrix import DeviceMatrix, RowMatrix
 from adaline.sources.targets import RowTargets
 
@@ -56,10 +56,11 @@ class DeviceSource(IndexedSource):
         t, weight = self.targets.of_rows(rows)
         return Block(self.x[rows, :], t, weight, first_row=first)
 
-    def empty_on_device(self) -> Any:
-        """Return an empty array of the package that the rows were given in, on their device."""
-        return to_device_of(self.given, np.zeros(0))
-
     def matrix(self) -> RowMatrix:
         """Return X."""
         return DeviceMatrix(self.x, self.reads)
+
+
+def empty_on_device(source: Source) -> Any:
+    """Return an empty array of the package that rows on a device were given in, there; None for rows on the host."""
+    return to_device_of(source.given, np.zeros(0)) if isinstance(source, DeviceSource) else None

@@ -20,7 +20,7 @@ from adaline.basis.base import Basis, check_columns_made
 from adaline.block import Block, Shape, block_rows
 from adaline.scans import Scan, State
 from adaline.sources.array import ArraySource, SparseSource, rows_beside
-from adaline.sources.base import InMemory, Source
+from adaline.sources.base import InMemory, Source, column_name
 from adaline.sources.matrix import DualGram, RowMatrix
 from adaline.sources.runners import Reader
 from adaline.sources.targets import RowTargets
@@ -42,7 +42,7 @@ def expanded(source: Source, basis: Basis) -> Source:
     if not isinstance(source, ArraySource | SparseSource):
         return Expanded(source, basis)
     if isinstance(source, SparseSource) and basis.stored(source.x) <= min(SPARSE, source.n_rows * basis.size / 4):
-        given = [source.name(j) for j in range(source.shape.features)]
+        given = [column_name(source, j) for j in range(source.shape.features)]
         return rows_beside(source, basis.sparse_of(source.x), tuple(basis.names(given)))
     rows = ExpandedRows(source, basis)
     if 8 * rows.n_rows * rows.shape.features > IN_MEMORY:
@@ -76,7 +76,7 @@ class Expanded(SameTargets):
 
     def __init__(self, base: Source, basis: Basis) -> None:
         super().__init__(base)
-        given = [base.name(j) for j in range(base.shape.features)]
+        given = [column_name(base, j) for j in range(base.shape.features)]
         self.basis = basis
         self.names = tuple(basis.names(given))
         self.shape = Shape(len(self.names), base.shape.targets)
@@ -157,7 +157,8 @@ class ExpandedRows(InMemory, Expanded):
 
     base: ArraySource | SparseSource
 
-    def _readers(self) -> Iterator[Reader]:
+    def readers(self) -> Iterator[Reader]:
+        """Return readers of pieces of phi(x)."""
         return (partial(self._run, first) for first in range(0, self.n_rows, self.step))
 
     def scan(self, scan: Scan, order: NDArray[np.int64] | None = None, outputs: Array | None = None) -> None:

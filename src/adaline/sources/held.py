@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy
@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from adaline.arrays import AnyArray, Array, host
 from adaline.attributes import replaced
 from adaline.block import MAX_BLOCK_ROWS, Block, Shape, UnitsApart
+from adaline.coding.names import ChosenNames
 from adaline.sources.array import SparseSource
-from adaline.sources.base import InMemory, Source
-from adaline.sources.runners import Reader
+from adaline.sources.base import InMemory, Leaf, Source
+from adaline.sources.runners import Reader, each_block
 from adaline.sources.targets import RowTargets, TargetChange, taken_targets
 from adaline.sources.threads import run_blocks
 from adaline.sums.sample import LEAST_SPARSE_COLUMNS
@@ -31,7 +32,7 @@ STRETCH = 2**26  # bytes of memory that arrays of rows lie in one after the othe
 LOT, MOST_LOTS = 4, 16  # entries for each column of the rows that share one sum, and such lots of rows at most
 
 
-class CompactRows(InMemory):
+class CompactRows(InMemory, Leaf):
     """Sparse rows (N, D') of another source, held in memory in lots, each with one sum.
 
     Parameters
@@ -48,7 +49,9 @@ class CompactRows(InMemory):
         self, lots: list[UnitsApart], columns: NDArray[np.intp], t: Array, weight: Array | None, origin: Source
     ) -> None:
         self.lots_of_rows, self.columns, self.origin = lots, columns, origin
-        self.targets, self.reads, self.names = RowTargets.held(t, weight), origin.reads, None
+        self.targets, self.reads = RowTargets.held(t, weight), origin.reads
+        self.names = cast(tuple[str, ...], ChosenNames(origin.names, columns))
+        self.most_threads = len(lots)
         self.ends = np.cumsum([0, *(lot.shape[0] for lot in lots)])
         self.n_rows = int(self.ends[-1])
         self.shape = Shape(lots[0].shape[1], t.shape[1])
@@ -94,10 +97,6 @@ class CompactRows(InMemory):
         """Return all rows as one CSR matrix, of three times the memory where most entries are units."""
         return self._in_one_matrix(UnitsApart.packed)
 
-    def name(self, column: int) -> str:
-        """Return the name of a column."""
-        return self.origin.name(int(self.columns[column]))
-
     def refuse_nonfinite(self) -> None:
         """Raise, naming what is not finite or missing where the rows were read from."""
         self.origin.refuse_nonfinite()
@@ -113,7 +112,8 @@ class CompactRows(InMemory):
         x = scipy.sparse.vstack(found).tocsr()
         return replaced(SparseSource(x, self.targets.values, self.targets.weight), reads=self.reads)
 
-    def _readers(self) -> Iterator[Reader]:
+    def readers(self) -> Iterator[Reader]:
+        """Return a reader of each lot."""
         for i in range(len(self.lots_of_rows)):
             yield partial(self._run, i)
 
@@ -121,11 +121,6 @@ class CompactRows(InMemory):
         rows = slice(self.ends[i], self.ends[i + 1])
         t, weight = self.targets.of_rows(rows)
         return (Block(self.lots_of_rows[i], t, weight, first_row=int(self.ends[i])),)
-
-    @property
-    def most_threads(self) -> int | None:
-        """How many threads can share the blocks."""
-        return len(self.lots_of_rows)
 
 
 class Stretches:
@@ -182,7 +177,7 @@ def hold_rows(source: Source) -> CompactRows | None:
         return rows, t.reshape(block.t.shape), None if weight is None else stretches.put(host(weight))
 
     try:
-        found = source.each_block(compact)
+        found = each_block(source, compact)
     except BeyondLimit:
         return None
     t = np.concatenate([part for _, part, _ in found])

@@ -42,9 +42,10 @@ class RowsToRun(Protocol):
     @property
     def leaf(self) -> Any: ...
     @property
+    def runner(self) -> Runner: ...
+    @property
     def most_threads(self) -> int | None: ...
     def readers(self) -> Iterator[Reader]: ...
-    def _readers(self) -> Iterator[Reader]: ...
     def blocks(self) -> Iterator[Block]: ...
     def count_rows(self) -> int: ...
 
@@ -112,7 +113,7 @@ class Threads(Runner):
             forest.put(task[0], out)
 
         with one_blas_thread() if kind.uses_blas and rows.parallel else nullcontext():
-            leaves = rows.leaf.leaves(rows.readers(), partial(kind.zero, rows.shape, **config))
+            leaves = rows.leaf.leaves(begin_read(rows), partial(kind.zero, rows.shape, **config))
             _run(rows, leaves, work)
         return forest
 
@@ -132,21 +133,21 @@ class Threads(Runner):
             found[i] = [function(block.packed() if packed else block) for block in read()]
 
         with one_blas_thread():
-            _run(rows, rows.readers(), work)
+            _run(rows, begin_read(rows), work)
         return [value for i in range(len(found)) for value in found[i]]
 
     def blocks(self, rows: RowsToRun) -> Iterator[Block]:
         """Return the blocks in order."""
-        return (block.packed() for read in rows.readers() for block in read())
+        return (block.packed() for read in begin_read(rows) for block in read())
 
     def peek(self, rows: RowsToRun) -> Block:
         """Return the first block."""
-        read = next(rows.readers() if rows.costly else rows._readers())
+        read = next(begin_read(rows) if rows.costly else rows.readers())
         return next(iter(read())).packed()
 
     def in_order(self, rows: RowsToRun) -> Generator[Block, None, None]:
         """Return the blocks; other threads read and parse the next ones meanwhile, where that is costly."""
-        reads = (partial(_as_list, read) for read in rows.readers())
+        reads = (partial(_as_list, read) for read in begin_read(rows))
         for lot in done_ahead(reads) if rows.costly else (read() for read in reads):
             yield from (block.packed() if isinstance(block.x, UnitsApart) else block for block in lot)
 
@@ -180,6 +181,20 @@ class SentToDevice(Threads):
 
 
 HERE = Threads()
+
+
+def begin_read(rows: RowsToRun) -> Iterator[Reader]:
+    """Count one read; return functions that each read the next few blocks, in order."""
+    rows.reads[0] += 1
+    return rows.readers()
+
+
+def each_block(rows: RowsToRun, function: Callable[[Block], T], packed: bool = True) -> list[T]:
+    """Return function(block) of all blocks, in the order of the rows; blocks are read in threads, or in parts.
+
+    Unless `packed`, x may be Columns or UnitsApart.
+    """
+    return rows.runner.each_block(rows, function, packed)
 
 
 def first_rows(rows: RowsToRun) -> Block | None:

@@ -13,7 +13,7 @@ from adaline.sources.array import ArraySource, SparseSource, rows_beside, source
 from adaline.sources.base import InMemory, Source
 from adaline.sources.device import DeviceSource
 from adaline.sources.held import CompactRows
-from adaline.sources.runners import HERE
+from adaline.sources.runners import HERE, each_block
 from adaline.sums import RowSample
 
 
@@ -32,7 +32,7 @@ def draw_rows(source: Source, rows: int, seed: int = 0, *, among: NDArray[np.int
     indices = indices if among is None else among[indices]
     if isinstance(source, InMemory | DeviceSource):
         return source.take_rows(indices)
-    found = source.each_block(partial(_taken, indices))
+    found = each_block(source, partial(_taken, indices))
     return source_of([block for block in found if block is not None], source.names)
 
 

@@ -21,7 +21,7 @@ from adaline.arrays import AnyArray, Array, ThetaLike, namespace, to_device_of
 from adaline.block import Block, Shape, block_rows
 from adaline.errors import InvalidData
 from adaline.locks import cached_property
-from adaline.sources.base import IndexedSource
+from adaline.sources.base import IndexedSource, column_name
 from adaline.sources.matrix import FLOATS, DenseMatrix, RowMatrix
 from adaline.sources.runners import S
 from adaline.sources.threads import one_blas_thread, run_blocks
@@ -128,7 +128,7 @@ class SignalSource(IndexedSource):
             if len(bad):
                 row, column = (int(v) for v in bad[0])
                 kind = "NaN" if np.isnan(values[row, column]) else "infinity"
-                name = f", column {self.name(column)!r}" if what == "X" else ""
+                name = f", column {column_name(self, column)!r}" if what == "X" else ""
                 raise InvalidData(
                     f"Input {what} contains {kind}: first at row {first + row - self.history}{name}. Fill such samples "
                     "before fitting; to drop them would shift the signal."

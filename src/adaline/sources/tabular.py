@@ -1,10 +1,11 @@
-"""Whether rows are a table: to ask does not import what tables need."""
+"""Whether rows are a table, and the labels that it declares: to ask does not import what tables need."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from adaline.sources.base import Source
+from adaline.sources.views import SameTargets
 
 if TYPE_CHECKING:  # tables are slow to import
     from adaline.sources.tables.source import TableSource
@@ -21,3 +22,10 @@ def is_table(rows: Any) -> TypeGuard[TableSource]:
     (True, False)
     """
     return isinstance(rows, Source) and rows.tabular
+
+
+def label_order(source: Source) -> list[Any] | None:
+    """Return the labels in the order of their categories, those without rows too; None where none is declared."""
+    while isinstance(source, SameTargets):
+        source = source.base
+    return source.label_order() if is_table(source) else None

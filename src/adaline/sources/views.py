@@ -25,6 +25,7 @@ from adaline.sources.engine import refuse_many
 from adaline.sources.matrix import RowMatrix
 from adaline.sources.runners import Reader, Runner
 from adaline.sources.targets import RowTargets, TargetChange
+from adaline.sums import WeightTotals
 
 
 class SourceView(Source):
@@ -86,8 +87,9 @@ class SourceView(Source):
             return super().peek()
         return next(iter(self._read(lambda: [self.base.peek()]))).packed()
 
-    def _readers(self) -> Iterator[Reader]:
-        for read in self.base._readers():
+    def readers(self) -> Iterator[Reader]:
+        """Return readers of the base whose blocks are transformed."""
+        for read in self.base.readers():
             yield partial(self._read, read)
 
     def _read(self, read: Reader) -> Iterator[Block]:
@@ -122,17 +124,9 @@ class SameTargets(SourceView):
         """Return the distinct targets of all rows, sorted."""
         return self.base.find_labels(guess)
 
-    def label_order(self) -> list[Any] | None:
-        """Return the labels in the order of their categories, or None."""
-        return self.base.label_order()
-
     def encoded(self, classes: NDArray[Any]) -> Source:
         """Return the same rows with the index of each target among the classes as target."""
         return self._with(self.base.encoded(classes))
-
-    def unlabelled(self) -> Source:
-        """Return the same rows without targets."""
-        return self._with(self.base.unlabelled())
 
 
 class ChangedTargets(SourceView):
@@ -204,10 +198,8 @@ class Fold(SameTargets):
         base = self.base.read_weights()
         return self._membership(0, self.count_rows()) * (1.0 if base is None else host(base))
 
-    def total_weight(self) -> float:
-        """Return the sum of the weights; that of rows without weights of their own needs no read."""
-        if self.base.targets.weighted or self.runner.apart:
-            return super().total_weight()
+    def count_members(self) -> float:
+        """Return the number of rows whose weight is not set to zero; this needs no read."""
         rows = self.count_rows()
         ends = [*range(0, rows, MAX_BLOCK_ROWS), rows]
         return sum(float(self._membership(first, last - first).sum()) for first, last in pairwise(ends))
@@ -259,6 +251,34 @@ def recoded(source: Source, values: Array, class_weight: Array | None = None) ->
     """Return the same rows with values[k] (C, m) as targets of class k, and weights times class_weight[k] (C,)."""
     rows = source if source.tabular else in_memory(source)  # a table can still read a column of groups
     return rows.changed(source.targets.recoding(values, class_weight))
+
+
+def of_target(source: Source, k: int) -> Source:
+    """Return the same rows with target k alone, beside its offset where they have one."""
+    return source.changed(source.targets.choosing(source.targets.columns_of(k), min(source.targets.offset, 1)))
+
+
+def unlabelled(source: Source, offset: bool = False) -> Source:
+    """Return the same rows without targets; with `offset` but for their offset, where they have one."""
+    known = source.targets
+    kept = known.offset if offset else 0
+    return source.changed(known.choosing(range(known.count - kept, known.count), kept))
+
+
+def weights_or_ones(source: Source) -> Array:
+    """Return all weights, (N,); ones where rows have none."""
+    weight = source.read_weights()
+    return np.ones(source.count_rows()) if weight is None else weight
+
+
+def total_weight(source: Source) -> float:
+    """Return the sum of the weights; that of a fold of rows without weights of their own needs no read."""
+    if isinstance(source, Fold) and not source.base.targets.weighted and not source.runner.apart:
+        return source.count_members()
+    if source.streamed and source.targets.weighted:
+        return source.sum(WeightTotals).weight
+    weight = source.read_weights()
+    return float(source.count_rows()) if weight is None else float(weight.sum())
 
 
 def of_class(source: Source, k: int, classes: int) -> Source:

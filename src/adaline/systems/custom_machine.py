@@ -51,6 +51,7 @@ from adaline.solvers.epochs.stochastic import stochastic_descent
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.fit import certificate
 from adaline.solvers.smooth.gradient import FunctionProblem, Stop, first_metric, gradient_descent, minimise_function
+from adaline.sources.views import total_weight
 from adaline.state import FittedAttribute, FittedWith
 from adaline.sums.machine import DifferentiableMachine, dense
 from adaline.systems.families.any_loss import (
@@ -303,7 +304,7 @@ class CustomMachine(RegressorMixin, System):
 
     def _step_by_rows(self, posed: PosedRows, first: Array, hold: Array) -> tuple[Array, list[float], Certificate]:
         """Return the same of single steps; `hold` is the penalty of each weight on the sum over rows."""
-        total = posed.source.total_weight()
+        total = total_weight(posed.source)
         rate = None if isinstance(self.rate, str) else Schedule(float(self.rate), self.schedule)
         draw = generator(self.random_state) if self.shuffle else None
         options = EpochOptions(int(self.epochs), self._tol(), draw=draw, title=type(self).__name__)

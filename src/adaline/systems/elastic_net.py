@@ -52,6 +52,7 @@ from adaline.parameters import (
 from adaline.results import CONSTANT, EXPLAINED, Certificate, Status, combine_certificates, without_constants
 from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
+from adaline.sources.device import empty_on_device
 from adaline.sources.targets import shares_of
 from adaline.sources.totals import weight_totals
 from adaline.sources.views import as_shares
@@ -459,7 +460,7 @@ class ElasticNet(LinearRegressor):
         """Return what was learned: the nets, one for each target."""
         source, columns = rows.source, rows.columns
         theta = np.concatenate([net.theta for net in nets])
-        coef, intercept = split_theta(theta, rows.flat, source.empty_on_device())
+        coef, intercept = split_theta(theta, rows.flat, empty_on_device(source))
         options = self._options(source.shape.features)
         l1s, ridges = [net.l1 for net in nets], [options.ridge(net.l1) for net in nets]
         ridge = np.array(ridges[0] if len(nets) == 1 else ridges)

@@ -429,7 +429,7 @@ class ClassMixtures(NamedTuple):
             status=Status.SOLVED if self.converged else Status.NOT_CONVERGED,
             objective=-(self.value + log_priors),
             rank=source.shape.features,
-            passes=source.total_reads(),
+            passes=source.reads[0],
             solver="EM for each class",
         )
 

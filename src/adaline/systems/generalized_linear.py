@@ -26,12 +26,7 @@ from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, Inva
 from adaline.estimator import available_if
 from adaline.fits.constants import Constants, constants_of_targets
 from adaline.fits.likelihood import likelihood_of_family
-from adaline.fits.linear_machine import (
-    FittedMachine,
-    MachineOptions,
-    Near,
-    minimise,
-)
+from adaline.fits.linear_machine import FittedMachine, MachineOptions, Near, minimise
 from adaline.fits.negative_binomial import minimise_shape, with_shape
 from adaline.fits.stochastic import walk_rows
 from adaline.fitted import AnySystem, check_is_fitted
@@ -50,9 +45,7 @@ from adaline.inference.sandwich import JudgedLikelihoods, judge_likelihoods
 from adaline.inference.view import InferenceView, OffsetErrorArguments, RowsAgain
 from adaline.input import Meter, by_blocks, generator, transaction
 from adaline.input.basis import columns_of
-from adaline.input.coded import (
-    refuse_absorbed,
-)
+from adaline.input.coded import refuse_absorbed
 from adaline.input.open import open_rows, read_finite, refuse_overflow
 from adaline.input.system import SystemState
 from adaline.links import LINK, Link, LinkName, name_of
@@ -91,6 +84,8 @@ from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, LikelihoodFit
 from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
+from adaline.sources.device import empty_on_device
+from adaline.sources.views import of_target
 from adaline.state import FittedAttribute, FittedWith
 from adaline.sums.machine import dense
 from adaline.sums.outputs import outputs
@@ -397,7 +392,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             columns: slice | list[int] = slice(None)
             if not together:
                 own, columns = slice(k, k + 1), source.targets.columns_of(k)
-                rows, found_first = source.with_target(k), opening._replace(sample=None)
+                rows, found_first = of_target(source, k), opening._replace(sample=None)
                 part = PosedRows(rows, alone, found_first, constant[own], True, posed.columns)
             one = options if options.init is None else replace(options, init=options.init[own])
             one = one if near is None else replace(one, near=Near(near[own]))
@@ -443,7 +438,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         """Return what was learned: the machines of a fit, and what inference needs of them."""
         source, flat = posed.source, posed.flat
         coef, intercept = split_theta(
-            np.concatenate([one.solution.theta for one in found]), flat, source.empty_on_device()
+            np.concatenate([one.solution.theta for one in found]), flat, empty_on_device(source)
         )
         absorbed = source.absorption is not None
         depend = [one.dependence for one in found if one.dependence is not None]
@@ -840,7 +835,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         given, targets = source.targets.given, len(self._fits)
         if given != targets and not (given == 2 and self._loss().name == "binomial"):
             raise InvalidData(f"the model has {counted(targets, 'target')}, the rows have {given}")
-        return [source] if len(self._fits) == 1 else [source.with_target(k) for k in range(len(self._fits))]
+        return [source] if len(self._fits) == 1 else [of_target(source, k) for k in range(len(self._fits))]
 
     def _likelihoods(self) -> list[LikelihoodFit]:
         """Return the fits that inference is about; refuse a loss that is no likelihood."""

@@ -24,6 +24,8 @@ from adaline.solvers.clusters.alternate import Clustering, lloyd
 from adaline.solvers.clusters.starts import cluster_view, k_means_plus_plus, random_rows, sample_to_draw_from
 from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
+from adaline.sources.device import empty_on_device
+from adaline.sources.runners import each_block
 from adaline.state import FittedAttribute
 from adaline.sums import Centres, Clusters, View
 from adaline.sums.clusters import distances, nearest_beside, nearest_centres, nearest_index
@@ -172,7 +174,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         labels, streamed = None, None
         if source.streamed:
             streamed, error = StreamedLabels(source, centres), source.sum(Clusters, centres, clusters=k).error
-        elif source.empty_on_device() is not None:
+        elif empty_on_device(source) is not None:
             labels, error = _on_device(source, centres)
         else:
             labels, error = _on_host(source, centres)
@@ -254,10 +256,10 @@ def _on_host(source: Source, centres: Centres) -> tuple[NDArray[np.int32], float
 
 def _on_device(source: Source, centres: Centres) -> tuple[Any, float]:
     """Return the index of the nearest centre of each row, on the device of the rows, and the error."""
-    found = source.each_block(lambda block: (nearest_beside(block, centres), weights_on_device(block.x, block.weight)))
+    found = each_block(source, lambda block: (nearest_beside(block, centres), weights_on_device(block.x, block.weight)))
     xp = namespace(found[0][0][0])
     error = sum(float(xp.sum(square if weight is None else weight * square)) for (_, square), weight in found)
-    return beside(source.empty_on_device(), xp.concat([index for (index, _), _ in found])), error
+    return beside(empty_on_device(source), xp.concat([index for (index, _), _ in found])), error
 
 
 def _raw(error: float, view: View) -> float:

@@ -8,16 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, Unpack, get_args, ov
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import (
-    Array,
-    HypothesisLike,
-    RowsLike,
-    TargetsLike,
-    WeightsLike,
-    host,
-    is_sparse,
-    like_rows,
-)
+from adaline.arrays import Array, HypothesisLike, RowsLike, TargetsLike, WeightsLike, host, is_sparse, like_rows
 from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters
@@ -89,6 +80,7 @@ from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.choose import SmoothSolver
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources import Source
+from adaline.sources.device import empty_on_device
 from adaline.sources.views import in_memory, recoded
 from adaline.state import FitSettings, FittedAttribute, FittedWith
 from adaline.systems import online_alias
@@ -344,7 +336,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         several = len(rows.counts) > 2 and self.scheme != "softmax"
         if several or isinstance(self.class_weight, str):
             return None
-        if rows.source.empty_on_device() is None:
+        if empty_on_device(rows.source) is None:
             rows = replace(rows, source=in_memory(rows.source))
         return paths_without_folds(rows, fold, draft._class_options())
 
@@ -739,7 +731,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         if rows.columns is not None:
             typical = np.zeros(columns.width)
             typical[rows.columns] = rows.spread.mean
-        coef, intercept = split_theta(theta, False, rows.source.empty_on_device())
+        coef, intercept = split_theta(theta, False, empty_on_device(rows.source))
         fits = [machine.fit for machine in machines]
         known = named([fit.dependence for fit in fits], columns.coefficient_names())
         proof = combine_certificates([fit.solution.certificate for fit in fits])

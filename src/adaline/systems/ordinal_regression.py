@@ -9,16 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import (
-    Array,
-    HypothesisLike,
-    RowsLike,
-    TargetsLike,
-    WeightsLike,
-    host,
-    is_sparse,
-    like_rows,
-)
+from adaline.arrays import Array, HypothesisLike, RowsLike, TargetsLike, WeightsLike, host, is_sparse, like_rows
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, warn
@@ -68,6 +59,7 @@ from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.ordinal import build_ordinal
 from adaline.sources import Source
+from adaline.sources.device import empty_on_device
 from adaline.sources.views import recoded
 from adaline.state import FitSettings, FittedAttribute, FittedWith, read_only
 from adaline.systems.families.named import named_system
@@ -262,7 +254,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
             columns=given.columns,
             fitted_with=settings,
             classes=every.classes,
-            coef=split_theta(theta[:1], False, every.source.empty_on_device())[0],
+            coef=split_theta(theta[:1], False, empty_on_device(every.source))[0],
             thresholds=_with_absent(-theta[:, 0], every.counts),
             certificate=meter.on(proof, every.source),
             separation=found.separation,

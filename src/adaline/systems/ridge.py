@@ -38,6 +38,7 @@ from adaline.solvers.least_squares.ridge import PenaltyChoice, RidgeCriterion, S
 from adaline.solvers.least_squares.wide import column_scale
 from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource
+from adaline.sources.views import of_target, total_weight, weights_or_ones
 from adaline.state import FittedAttribute, FittedWith
 from adaline.sums import LeaveOneOut, Moments, Ridges
 from adaline.sums.moments import ROUNDING
@@ -202,7 +203,7 @@ class Ridge(LinearSystem):
                 rows,
                 tuple(
                     self._one(
-                        None if source is None else source.with_target(k),
+                        None if source is None else of_target(source, k),
                         moments.target(k),
                         RidgePenalty(float(each[k]), unit),
                     )
@@ -215,7 +216,7 @@ class Ridge(LinearSystem):
         fits, choices = [], []
         for k in range(moments.shape.targets):
             part = moments.target(k) if moments.shape.targets > 1 else moments
-            own = source.with_target(k) if source is not None and moments.shape.targets > 1 else source
+            own = of_target(source, k) if source is not None and moments.shape.targets > 1 else source
             if held_out is None:
                 choice = self._choose(own, basis, k)
             else:
@@ -255,7 +256,7 @@ class Ridge(LinearSystem):
     def _solve_wide(self, rows: OpenedRegression, source: Source) -> SolvedRidge:
         unit = np.ones(source.shape.features)
         if self._standardized():
-            unit = source.matrix().spread(source.read_all_weights(), self.fit_intercept)
+            unit = source.matrix().spread(weights_or_ones(source), self.fit_intercept)
         if not isinstance(self.penalty, str):
             if np.ndim(self.penalty) == 0:
                 fit = solve_wide(source, self.fit_intercept, RidgePenalty(float(np.asarray(self.penalty)), unit))
@@ -264,7 +265,7 @@ class Ridge(LinearSystem):
             return self._known(
                 rows,
                 tuple(
-                    solve_wide(source.with_target(k), self.fit_intercept, RidgePenalty(float(one), unit))
+                    solve_wide(of_target(source, k), self.fit_intercept, RidgePenalty(float(one), unit))
                     for k, one in each
                 ),
             )
@@ -272,7 +273,7 @@ class Ridge(LinearSystem):
             raise SumsMissing(
                 f"criterion={self.criterion!r} needs the D x D sums, which are too large here; use 'gcv' or 'evidence'"
             )
-        n = rows.observations(source.total_weight())
+        n = rows.observations(total_weight(source))
         if 8 * source.count_rows() ** 2 > GRAM_BYTES:
             raise InvalidParameter(
                 f"penalty='auto' needs X'X or XX', and both exceed {GRAM_BYTES >> 20} MiB here: give a number"
@@ -281,7 +282,7 @@ class Ridge(LinearSystem):
         fits, choices = [], []
         for k in range(source.shape.targets):
             choice = self._choose(None, _Basis(spectrum, None), k)
-            own = source.with_target(k) if source.shape.targets > 1 else source
+            own = of_target(source, k) if source.shape.targets > 1 else source
             fits.append(solve_wide(own, self.fit_intercept, RidgePenalty(choice.penalty, unit)))
             choices.append(choice)
         return self._chosen(rows, spectrum, fits, choices)
@@ -429,7 +430,7 @@ def eigenbasis(moments: Moments, unit: Array, intercept: bool, n: float, precisi
 
 def dual_spectrum(source: Source, unit: Array, intercept: bool, n: float) -> Spectrum:
     """Return the same spectrum from the N x N dual matrix."""
-    weight = source.read_all_weights()
+    weight = weights_or_ones(source)
     gram, _ = source.matrix().dual_gram(weight, intercept, column_scale(unit))
     t = source.read_targets()
     if not (np.isfinite(gram).all() and np.isfinite(t).all()):

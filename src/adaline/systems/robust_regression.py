@@ -74,8 +74,9 @@ from adaline.results import Certificate, Status, combine_certificates, without_c
 from adaline.solvers.least_squares.dependence import named, say_dependent
 from adaline.solvers.smooth.problem import column_spread
 from adaline.sources import Source
+from adaline.sources.device import empty_on_device
 from adaline.sources.totals import check_held
-from adaline.sources.views import in_memory
+from adaline.sources.views import in_memory, weights_or_ones
 from adaline.state import FitSettings, FittedAttribute, FittedWith
 from adaline.sums import Ranks
 from adaline.sums.outputs import linear_outputs
@@ -285,7 +286,7 @@ class RobustRegression(NearFits, LinearRegressor):
         meter = Meter(X)
         check_parameters(self)
         source, columns = open_rows(self, X, y, sample_weight, reset=True)
-        source = in_memory(source) if source.empty_on_device() is None else source
+        source = in_memory(source) if empty_on_device(source) is None else source
         rows = self._read(source)
         fits, histories = self._fit_targets(rows, near)
         typical = None if source.sparse else rows.spread.mean
@@ -519,7 +520,7 @@ class RobustRegression(NearFits, LinearRegressor):
         if not np.isfinite(sizes.largest):
             source.refuse_nonfinite()
         assert sample is not None
-        return RobustRows(source, spread, sample.read_targets(), sample.read_all_weights(), sample, sizes.largest)
+        return RobustRows(source, spread, sample.read_targets(), weights_or_ones(sample), sample, sizes.largest)
 
     def _fit_targets(self, rows: RobustRows, near: Array | None) -> tuple[tuple[RobustFit, ...], list[list[float]]]:
         """Return the fit of each target, and the objective after each of its iterations."""
@@ -583,7 +584,7 @@ def learned(
     meter: Meter,
 ) -> RobustState:
     """Return what was learned from the fits, one for each target, and the objective after each of their iterations."""
-    flat, like = source.targets.flat, source.empty_on_device()
+    flat, like = source.targets.flat, empty_on_device(source)
     coef, intercept = split_theta(np.concatenate([fit.solution.theta for fit in fits]), flat, like)
     scale = np.array([fit.scale for fit in fits])
     known = named([fit.dependence for fit in fits], columns.coefficient_names())

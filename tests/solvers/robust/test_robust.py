@@ -72,10 +72,10 @@ def test_a_known_neighbourhood_takes_one_pass_and_none_two() -> None:
     source = ArraySource(np.empty((len(r), 1)), r[:, None])
     expected = Mad().of(r, np.ones(len(r)))
     assert scale_by_passes(source, FirstTarget(), Mad()) == expected
-    assert source.total_reads() == 2
+    assert source.reads[0] == 2
     near = (key_of(0.999 * Mad.reach * expected), key_of(1.001 * Mad.reach * expected))
     scale_by_passes(source, FirstTarget(), Mad(), source.sum(Ranks, FirstTarget(), window=near))
-    assert source.total_reads() == 3
+    assert source.reads[0] == 3
 
 
 def test_the_middle_of_nothing_and_of_nan_is_nan() -> None:

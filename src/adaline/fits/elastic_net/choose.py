@@ -25,6 +25,7 @@ from adaline.losses import Absolute, Loss, Quantile, Squared
 from adaline.solvers.smooth.proximal_newton import l1_points
 from adaline.sources import Source
 from adaline.sources.threads import one_blas_thread
+from adaline.sources.views import of_target
 
 
 def refuse_rough(loss: Loss) -> None:
@@ -53,7 +54,7 @@ def fit_nets(source: Source, loss: Loss, options: NetOptions) -> list[FittedNet]
         )
     if loss.coupled:
         return [_by_steps(source, loss, options)]
-    each = [source] if source.shape.targets == 1 else [source.with_target(k) for k in range(source.shape.targets)]
+    each = [source] if source.shape.targets == 1 else [of_target(source, k) for k in range(source.shape.targets)]
     return [_of_one(one, loss, options) for one in each]
 
 

@@ -25,6 +25,7 @@ from adaline.solvers.smooth.problem import Problem, build_problem
 from adaline.solvers.smooth.proximal_newton import NULL_GAP, ROUNDING, ZEROING_PENALTY
 from adaline.sources import Source
 from adaline.sources.threads import one_blas_thread
+from adaline.sources.views import total_weight
 from adaline.sums import Targets
 
 
@@ -78,7 +79,7 @@ def by_newton(source: Source, loss: Loss, options: NetOptions) -> FittedNet | No
     """Fit a smooth convex loss of one output by Newton steps; None where memory or a bound of the loss is missing."""
     parts = [source]
     if options.l1 is None and options.folds:
-        parts = [part for _, part in train_and_test(source, options.folds) if part.total_weight() > 0]
+        parts = [part for _, part in train_and_test(source, options.folds) if total_weight(part) > 0]
         if len(parts) < 2:
             raise few_folds("l1='auto'", source.count_rows())
     nets = SmoothNets(smooth_net(source, loss, options.intercept, options.standardize), parts)

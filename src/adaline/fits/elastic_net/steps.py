@@ -20,6 +20,7 @@ from adaline.penalties import RidgePenalty
 from adaline.results import Status
 from adaline.solvers.least_squares.fit import certificate
 from adaline.solvers.smooth.proximal_newton import PathPoint, curved_gap, points_at, proximal
+from adaline.sources.views import total_weight
 
 
 def net_at(net: SmoothNet, l1: float, start: Array, path: ElasticPath | None, options: NetOptions) -> FittedNet:
@@ -70,10 +71,10 @@ def validated(net: SmoothNet, points: list[PathPoint], options: NetOptions) -> E
     free = replace(problem, ridge=np.zeros_like(problem.ridge), sample=None, lightest=None)
     each, weights = [], []
     for train, test in train_and_test(source, options.folds):
-        share = train.total_weight() / problem.weight
+        share = total_weight(train) / problem.weight
         if not 0 < share < 1:
             continue
-        one = replace(free, source=train, weight=train.total_weight())
+        one = replace(free, source=train, weight=total_weight(train))
         found = points_at(one, size * share, net.constant, wanted * share, l1s, partial(shared, share))
         each.append([replace(free, source=test).evaluate(point.found.theta).value for point in found])
         weights.append(problem.weight - one.weight)

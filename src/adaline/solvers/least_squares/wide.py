@@ -24,6 +24,7 @@ from adaline.solvers import lapack
 from adaline.solvers.least_squares.factor import EPS, estimate_condition
 from adaline.solvers.least_squares.fit import Fit, certificate, digits
 from adaline.sources import Source
+from adaline.sources.views import weights_or_ones
 
 WELL_CONDITIONED = 1e5  # condition of the dual matrix up to which Cholesky is used; 10x larger starts with a digit less
 REFINEMENTS = 2  # refinement steps of the dual solution; doubling it doubles the products with X
@@ -39,7 +40,7 @@ def solve_dual(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     ridge = penalty.roots
     lift = float(penalty.any())
     scale = column_scale(ridge)
-    x, weight = source.matrix(), source.read_all_weights()
+    x, weight = source.matrix(), weights_or_ones(source)
     gram, mean = x.dual_gram(weight, intercept, scale)
     t = source.read_targets()
     if not (np.isfinite(gram).all() and np.isfinite(t).all()):
@@ -97,7 +98,7 @@ def solve_lsmr(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     """Return the least-squares fit of minimum norm, or ridge, on a sparse source."""
     ridge = penalty.roots
     n, d = source.count_rows(), source.shape.features
-    x, weight = source.matrix(), source.read_all_weights()
+    x, weight = source.matrix(), weights_or_ones(source)
     root = np.sqrt(weight)
     total = weight.sum()
     first = x.rmatvec(weight)

@@ -18,6 +18,8 @@ from adaline.block import Block
 from adaline.losses import Loss
 from adaline.solvers.robust.scales import RankedScale, Scale, scale_by_passes
 from adaline.solvers.smooth.problem import Problem
+from adaline.sources.device import empty_on_device
+from adaline.sources.runners import each_block
 from adaline.sums import JointSum, PlanePoint, Ranks, RegressionPlane, ResidualTotals
 from adaline.sums.objective import gather, rows_in_view, view_products
 from adaline.sums.ranks import INFINITY_KEY, key_of
@@ -167,9 +169,9 @@ def residuals(problem: Problem, theta: Array) -> Array:
 
 def residuals_beside(problem: Problem, theta: Array) -> Any:
     """Return t - w'x - w0 of every row, (N,), where the rows lie."""
-    if problem.source.empty_on_device() is None:
+    if empty_on_device(problem.source) is None:
         return residuals(problem, theta)
-    parts = problem.source.each_block(RegressionPlane(theta, problem.view).residuals)
+    parts = each_block(problem.source, RegressionPlane(theta, problem.view).residuals)
     return parts[0] if len(parts) == 1 else namespace(parts[0]).concat(parts)
 
 

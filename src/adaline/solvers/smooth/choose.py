@@ -41,8 +41,10 @@ from adaline.solvers.smooth.problem import Evaluation, Problem
 from adaline.solvers.smooth.truncated_newton import truncated_newton
 from adaline.solvers.smooth.two_level import two_level_newton
 from adaline.sources.array import SparseSource
+from adaline.sources.device import empty_on_device
 from adaline.sources.sample import draw_rows
 from adaline.sources.threads import one_blas_thread
+from adaline.sources.views import total_weight
 from adaline.sums.sample import LEAST_SPARSE_COLUMNS
 
 SmoothSolver = Literal["auto", "newton", "lbfgs", "newton-cg"]
@@ -172,7 +174,7 @@ def _without_matrix(problem: Problem, theta: Array, wanted: float, solver: str, 
         coupling, rows = problem.coupling(theta), BLOCK_ROWS_A_COLUMN * (1 + problem.features)
         contrasts = low_contrasts(coupling) if problem.loss.coupled else np.zeros((0, problem.outputs))
         blocks = problem.thinned_blocks(theta, rows, coupling, contrasts)
-        metric = of_blocks(blocks, contrasts, problem.source.empty_on_device())
+        metric = of_blocks(blocks, contrasts, empty_on_device(problem.source))
         return balanced(metric) if problem.loss.coupled else metric
 
     def of_columns(theta: Array) -> Metric:
@@ -254,7 +256,7 @@ def _has_two_levels(problem: Problem) -> bool:
 
 def _on_sample(sample: Problem, theta: Array, wanted: float, max_steps: int) -> DescentResult:
     """Return the minimum on a sample, with a little more ridge for what its rows do not determine."""
-    typical = sample.source.total_weight() / sample.source.n_rows
+    typical = total_weight(sample.source) / sample.source.n_rows
     return newton(replace(sample, ridge=sample.ridge + typical), theta, wanted, max_steps)
 
 

@@ -23,6 +23,7 @@ from adaline.results import Status
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares.choose import gram_fits, sums
 from adaline.sources import Source
+from adaline.sources.views import total_weight, weights_or_ones
 
 Errors = Callable[[Array], tuple[Array, Array]]
 """From weights (K, 1 + D) to the errors E of the machines (K,) and -dE/dtheta (K, 1 + D)."""
@@ -57,8 +58,8 @@ def bound_curvature(source: Source, intercept: bool, c: float) -> OutputCurvatur
     """Return the bound for a source and a loss of second derivative at most c, in one pass."""
     d = source.shape.features
     if not gram_fits(source):
-        spread = source.matrix().spread(source.read_all_weights(), False)
-        total = source.total_weight()
+        spread = source.matrix().spread(weights_or_ones(source), False)
+        total = total_weight(source)
         inverse = 1.0 / np.maximum(c * (1 + d) * total * spread**2, np.finfo(float).tiny)
         return OutputCurvature(np.where(spread > 0, inverse, 0.0), np.zeros(d), intercept / (c * (1 + d) * total))
     moments = sums(source, intercept)

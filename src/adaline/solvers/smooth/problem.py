@@ -31,9 +31,12 @@ from adaline.solvers.least_squares.dependence import LEAST_SQUARED_PIVOT, Depend
 from adaline.solvers.least_squares.factor import LEAST_SPREAD
 from adaline.sources import Source
 from adaline.sources.array import SparseSource
+from adaline.sources.base import column_name
 from adaline.sources.held import CompactRows
+from adaline.sources.runners import each_block
 from adaline.sources.sample import draw_rows, select_columns
 from adaline.sources.targets import RowTargets
+from adaline.sources.views import total_weight
 from adaline.sums import CurvatureDiagonal, HessianProduct, Objective, Point, Spread, ThinnedCurvature, Thinning, View
 from adaline.sums.objective import margins, row_weights
 from adaline.sums.sample import LEAST_SPARSE_COLUMNS
@@ -188,7 +191,7 @@ class Problem:
         if self.outputs > 1 or not isinstance(self.source, CompactRows | SparseSource):
             return partial(self.times, theta), self.diagonal(theta)
         curvature, point = np.empty(self.source.n_rows), Point(self.loss, theta, self.view)
-        self.source.each_block(partial(_put_curvature, curvature, point), packed=False)
+        each_block(self.source, partial(_put_curvature, curvature, point), packed=False)
         bent = self.source.retargeted(RowTargets.held(np.zeros((self.source.n_rows, 1)), curvature))
         quadratic = replace(self, source=bent, loss=Squared(), sample=None, lightest=None)
         return lambda direction: quadratic.evaluate(direction).gradient, quadratic.diagonal(theta)
@@ -212,7 +215,7 @@ class Problem:
 
     def share(self, source: Source) -> float:
         """Return the weight of some of the rows over that of all."""
-        return source.total_weight() / self.weight
+        return total_weight(source) / self.weight
 
     def refuse(self) -> NoReturn:
         """Raise where F is not finite: name the row that is not, or say that the start is too far off."""
@@ -242,8 +245,8 @@ class Problem:
         if not np.isfinite(out).all():
             column = int(np.argwhere(~np.isfinite(out))[0, 1]) - 1
             raise InvalidData(
-                f"the coefficient of column {self.source.name(column)!r} overflows: the column is too small for "
-                "float64. Rescale it."
+                f"the coefficient of column {column_name(self.source, column)!r} overflows: the column is too small "
+                "for float64. Rescale it."
             )
         return np.asarray(out)
 

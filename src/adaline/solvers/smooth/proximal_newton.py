@@ -32,6 +32,7 @@ from adaline.solvers.smooth.duality_gap import Planes
 from adaline.solvers.smooth.newton import FLAT_CHANGE, DescentResult, curvature_gap, factor_hessian, line_search
 from adaline.solvers.smooth.orthant_newton import least_subgradient, orthant_newton
 from adaline.solvers.smooth.problem import Evaluation, Problem
+from adaline.sources.views import total_weight
 
 Indices = NDArray[np.intp]
 
@@ -150,7 +151,7 @@ def l1_points(
     here = _without(problem, unit, planes, constant)
     pull = np.abs(here.evaluation.gradient[:, 1:]).max(axis=0)[unit > 0]
     slopes = np.abs(problem.evaluate(np.zeros_like(here.theta)).gradient[:, 0]).max()
-    slopes += problem.source.total_weight() * np.abs(here.theta[:, 0]).max()
+    slopes += total_weight(problem.source) * np.abs(here.theta[:, 0]).max()
     if pull.max(initial=0.0) <= ROUNDING * slopes:
         return [PathPoint(0.0, here)]
     largest = float((pull / unit[unit > 0]).max(initial=0.0))

@@ -17,7 +17,7 @@ from adaline.coding import Column
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
 from adaline.sources.engine import SENT
-from adaline.sources.runners import Reader
+from adaline.sources.runners import Reader, begin_read
 from adaline.sources.tables.source import TableSource
 from adaline.sources.tables.spec import check_column
 from adaline.sources.tables.sql import quoted
@@ -138,7 +138,7 @@ def read_effect_rows(source: TableSource) -> EffectRows:
         for block in read():
             held.put(block)
 
-    run_tasks(readers_of_parts(rows) if source.runner.apart else rows.readers(), work)
+    run_tasks(readers_of_parts(rows) if source.runner.apart else begin_read(rows), work)
     columns, levels = held.values[:, : held.rows], reader.levels()
     if source.spec.missing == "error" and any(one.gaps for one in levels):
         source.refuse_nonfinite()

@@ -21,10 +21,10 @@ from adaline.block import Block
 from adaline.coding import Coding
 from adaline.errors import InvalidParameter, MissingValues
 from adaline.lazy import nw
-from adaline.sources.base import Source
+from adaline.sources.base import Leaf, Source
 from adaline.sources.engine import Engine, Held, PartNumbers, Stretch, numbered_tables, pack, refuse_many, stretches
 from adaline.sources.progress import watched
-from adaline.sources.runners import Config, R, Reader, RowsToRun, Runner, S, T, Threads, first_rows
+from adaline.sources.runners import Config, R, Reader, RowsToRun, Runner, S, T, Threads, each_block, first_rows
 from adaline.sources.tables.batches import PIECE, Cutting, RowGroup, check_stamp, joined_batches, read_row_group
 from adaline.sources.tables.coding import describe_gaps
 from adaline.sources.tables.database import read_query
@@ -52,7 +52,7 @@ class BlockReader:
         return Block(self.coding.columns_of(frame, first), self.targets(frame, first), weight, first_row=first)
 
 
-class PartRows(Source):
+class PartRows(Leaf):
     """The rows of some parts of a table, in the process that holds them: there they stand for a `TableSource`."""
 
     streamed = costly = True
@@ -81,7 +81,8 @@ class PartRows(Source):
         each = (range(one.leaf, one.leaf + self.cutting.runs(one.table.num_rows)) for one in self.stretches)
         return zip(chain.from_iterable(each), readers, strict=False)
 
-    def _readers(self) -> Iterator[Reader]:
+    def readers(self) -> Iterator[Reader]:
+        """Return readers of the blocks of each table."""
         for one in self.stretches:
             rows = one.table.num_rows
             pieces = range(0, rows, self.cutting.step(rows))
@@ -256,7 +257,7 @@ def _forest(kind: type[Sum], theta: ThetaLike, config: dict[str, Any], source: S
 
 
 def _each_block(function: Callable[[Block], T], source: Source) -> list[T]:
-    return source.each_block(function)
+    return each_block(source, function)
 
 
 def _map(function: Callable[[Block], Array], total: int, source: Source) -> Array:

@@ -23,7 +23,7 @@ from adaline.errors import InvalidData, InvalidParameter, MissingValues, Unreada
 from adaline.lazy import nw
 from adaline.locks import cached_property
 from adaline.sources.array import joined_rows
-from adaline.sources.base import Place, Source
+from adaline.sources.base import Leaf, Place, Source
 from adaline.sources.engine import Held, refuse_many
 from adaline.sources.matrix import DenseMatrix, RowMatrix, SparseMatrix
 from adaline.sources.progress import ReadingProgress, watched
@@ -38,14 +38,7 @@ from adaline.sources.tables.coding import (
     rows_filter,
     target_columns,
 )
-from adaline.sources.tables.parts import (
-    BlockReader,
-    PartRows,
-    TableParts,
-    count_gaps_of,
-    labels_of,
-    over_tables,
-)
+from adaline.sources.tables.parts import BlockReader, PartRows, TableParts, count_gaps_of, labels_of, over_tables
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
 from adaline.sources.tables.summary import ReduceRows, reduce_rows
@@ -71,7 +64,7 @@ LOOKED = 2**26  # bytes of the first rows of a table beyond which no more are he
 TEXTS = ("text", "category")
 
 
-class TableSource(Source):
+class TableSource(Leaf):
     """The coded rows of a table; opened by `open_table`.
 
     Targets are numbers for a regression, indices of classes (`encoded`) for a classifier, and none (`coded_by` without
@@ -310,7 +303,7 @@ class TableSource(Source):
             return coding.count + others
         return 2 * sum(coding.hashed_width(term.factors) > 0 for term in coding.terms) + others
 
-    def _readers(self) -> Iterator[Reader]:
+    def readers(self) -> Iterator[Reader]:
         """Return readers of the blocks in order: from memory, or from the table with a progress line."""
         if self._blocks is not None:
             for block in self._blocks:
@@ -383,13 +376,12 @@ class TableSource(Source):
             refuse_many(t.size, self.count_rows())
         return self._with(given_targets(t), lambda b: t[b.first_row :][: b.rows], t.shape[1])
 
-    def unlabelled(self) -> TableSource:
-        """Return the same rows without targets, held in memory where they are few."""
-        return self._read_by(no_targets, 0).keep()
-
     def changed(self, change: TargetChange) -> Source:
-        """Return the same rows with a change of their targets and weights, made block by block."""
-        return ChangedTargets(self, change)
+        """Return the same rows with a change of their targets and weights, made block by block.
+
+        Rows that have no targets then are read without, and held in memory where they are few.
+        """
+        return ChangedTargets(self, change) if change.known.count else self._read_by(no_targets, 0).keep()
 
     def find_labels(self, guess: bool = False) -> NDArray[Any]:
         """Return the distinct values of the target, sorted; refuse fractions and too many of them.

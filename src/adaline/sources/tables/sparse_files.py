@@ -29,7 +29,7 @@ from adaline.coding.columns import DEFAULT_WIDTH, check_width
 from adaline.coding.names import NAMED, NumberedNames
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.array import SparseSource
-from adaline.sources.base import Source
+from adaline.sources.base import Leaf, Source
 from adaline.sources.matrix import DualGram, RowMatrix, SparseMatrix
 from adaline.sources.progress import ReadingProgress, watched
 from adaline.sources.runners import Reader
@@ -289,7 +289,7 @@ class FirstRead:
         return [self.kept[i] for i in range(len(self.kept))]
 
 
-class FileRows(Source):
+class FileRows(Leaf):
     """What rows of such files have in common, held or streamed: where they are from, and which indices they have.
 
     files : where they are from; None of rows that were taken out of others.
@@ -377,7 +377,7 @@ class StreamedRows(FileRows):
         shape = Shape(count, self.shape.targets)
         return replaced(self, first=first, shape=shape, names=None, drops=drops)
 
-    def _readers(self) -> Iterator[Reader]:
+    def readers(self) -> Iterator[Reader]:
         """Return a reader for each piece, so that few pieces are in memory at a time."""
         assert self.files is not None
         self.files.refuse_change()

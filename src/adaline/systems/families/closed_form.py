@@ -17,13 +17,7 @@ from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, UnsafeForget, warn
 from adaline.estimator import clone
 from adaline.fitted import check_is_fitted
-from adaline.forms import (
-    NOT_KEPT,
-    ClassesOf,
-    Finite,
-    Floats,
-    Slopes,
-)
+from adaline.forms import NOT_KEPT, ClassesOf, Finite, Floats, Slopes
 from adaline.input import Meter, by_blocks, continuation, transaction
 from adaline.input.basis import check_basis
 from adaline.input.columns import InputColumns
@@ -36,6 +30,7 @@ from adaline.solvers.least_squares.choose import GRAM_BYTES
 from adaline.solvers.least_squares.factor import Factor, varying
 from adaline.solvers.least_squares.fit import certificate
 from adaline.sources import Source
+from adaline.sources.device import empty_on_device
 from adaline.sources.totals import weight_totals
 from adaline.state import FittedAttribute
 from adaline.sums import ClassMoments, Moments
@@ -392,7 +387,7 @@ def _named(rows: OpenedClasses, chosen: NDArray[np.bool_]) -> list[str]:
 
 
 def _with_rows(columns: InputColumns, classes: Labels, source: Source) -> OpenedClasses:
-    return OpenedClasses(columns=columns, classes=classes, source=source, like=source.empty_on_device())
+    return OpenedClasses(columns=columns, classes=classes, source=source, like=empty_on_device(source))
 
 
 def without(mine: Moments, gone: Moments, source: Source) -> Moments:

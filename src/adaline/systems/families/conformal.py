@@ -27,7 +27,7 @@ from adaline.input.taken import indexable, take_rows
 from adaline.parameters import LEVEL
 from adaline.sources import Source, TableSource
 from adaline.sources.array import read_weights
-from adaline.sources.views import Fold, assign_folds, fold_of
+from adaline.sources.views import Fold, assign_folds, fold_of, weights_or_ones
 from adaline.systems.families.filter import SignalSystem
 from adaline.systems.families.folds import fit_at_once
 
@@ -307,7 +307,7 @@ class SourceInFolds:
 
     def __init__(self, model: AnyModel, source: Source) -> None:
         self.model, self.source = model, source
-        self.weight, n = source.read_all_weights(), source.count_rows()
+        self.weight, n = weights_or_ones(source), source.count_rows()
         self.fold = fold_of(0, n, min(FOLDS, n)).astype(np.intp)
 
     def models(self) -> list[AnyModel]:

@@ -35,28 +35,15 @@ from adaline.input.columns import InputColumns
 from adaline.input.drafts import continued, snapshot
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
 from adaline.input.system import check_same_columns
-from adaline.parameters import (
-    FLAG,
-    LEVEL,
-    PREDICTED_INTERVAL,
-    AnyInterval,
-    ErrorKind,
-    PredictedInterval,
-    one_of,
-)
-from adaline.results import (
-    CONSTANT,
-    EXPLAINED,
-    Certificate,
-    combine_certificates,
-    made,
-    without_constants,
-)
+from adaline.parameters import FLAG, LEVEL, PREDICTED_INTERVAL, AnyInterval, ErrorKind, PredictedInterval, one_of
+from adaline.results import CONSTANT, EXPLAINED, Certificate, combine_certificates, made, without_constants
 from adaline.solvers.least_squares.choose import is_wide, sums
 from adaline.solvers.least_squares.direct import output_digits
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import ArraySource, Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
+from adaline.sources.device import empty_on_device
+from adaline.sources.views import of_target
 from adaline.state import FittedAttribute, FittedWith
 from adaline.sums import Moments
 from adaline.sums.outputs import linear_outputs
@@ -557,7 +544,7 @@ class LinearSystem(LinearRegressor):
 
     @transaction
     def _fit_sums(self, rows: FoldedRows, total: Moments, source: Source | None) -> Self:
-        meter, like = Meter(source), rows.source.empty_on_device()
+        meter, like = Meter(source), empty_on_device(rows.source)
         opened = OpenedRegression(
             columns=rows.columns, source=source, flat=rows.source.targets.flat, like=like, counted=None
         )
@@ -632,7 +619,7 @@ class LinearSystem(LinearRegressor):
                 f"the model has {columns} columns and {targets} targets, the rows {source.shape.features} and "
                 f"{source.shape.targets}"
             )
-        return [source] if len(self._fits) == 1 else [source.with_target(k) for k in range(targets)]
+        return [source] if len(self._fits) == 1 else [of_target(source, k) for k in range(targets)]
 
     def _sample(self) -> Sample:
         """Return how many observations the rows stand for."""
@@ -647,7 +634,7 @@ class LinearSystem(LinearRegressor):
 
     def _opened(self, source: Source, columns: InputColumns) -> OpenedRegression:
         """Return the rows of a fit that begins with them."""
-        counted, like = self._count(source), source.empty_on_device()
+        counted, like = self._count(source), empty_on_device(source)
         return OpenedRegression(columns=columns, source=source, flat=source.targets.flat, like=like, counted=counted)
 
     def _counting(self, counted: Counted | None) -> OpenedRegression:

@@ -342,9 +342,6 @@ class Relabelled(SourceView):
     def encoded(self, classes: NDArray[Any]) -> Source:
         return self.recoded(np.searchsorted(classes, np.arange(int(np.nanmax(self.values)) + 1))[:, None].astype(float))
 
-    def empty_on_device(self) -> Any:
-        return self.base.empty_on_device()
-
     def with_targets(self, t: Array) -> Source:
         return self.matrix()
 
