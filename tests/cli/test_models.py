@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,7 @@ def claims(tmp_path: Path) -> pd.DataFrame:
 def test_offsets_and_effects(claims: pd.DataFrame, shell: Shell) -> None:
     words = ("fit", "claims.csv", "-t", "claims", "-s", "GeneralizedLinear", "--set", "loss=poisson")
     shell.good(*words, "--offset", "log(years)", "-o", "m.adaline")
+    assert re.search(r"^offset +log\(years\)$", shell.good("summary", "m.adaline").out, re.MULTILINE)
     X = claims[["age", "kind"]]
     model = GeneralizedLinear(loss="poisson").fit(X, claims.claims, exposure=claims.years)
     expected = model.predict(X, exposure=claims.years)

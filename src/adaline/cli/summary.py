@@ -21,6 +21,7 @@ from adaline.wording import counted, number, plain
 
 MOST_SHOWN = 40  # coefficients, columns and classes that are shown by default
 CLASSES_ABREAST = 8  # classes beside each other in a table
+FROM_TABLE = ("target", "offset", "weight")  # columns or expressions of a table that are shown where there are any
 WIDE_TERMINAL = 96  # columns of a terminal from which estimates have six digits
 
 
@@ -44,7 +45,7 @@ def run_summary(path: Path, as_json: bool) -> None:
     lines.append(("system", type(model).__name__))
     changed = ", ".join(f"{key}={value!r}" for key, value in values["parameters"].items() if _is_set(model, key))
     lines += [("settings", changed)] if changed else []
-    lines += [("target", str(values["target"]))] if values["target"] is not None else []
+    lines += [(name, str(values[name])) for name in FROM_TABLE if values[name] is not None]
     if values["columns"] is not None:
         coded = model.n_features_in_ if model.n_features_in_ != len(values["columns"]) else None
         more = f" (coded as {coded})" if coded is not None else ""
@@ -64,7 +65,7 @@ def described(model: AnyModel, summary: CoefficientTable | None = None) -> dict[
         "system": type(model).__name__,
         "parameters": model.get_params(deep=False),
         "rows": rows_of(model),
-        "target": None if coding is None else coding.target,
+        **{name: None if coding is None else getattr(coding, name) for name in FROM_TABLE},
         "columns": list(coding.needed) if coding is not None else None,
         "features": columns_of(model) if names_on(model) is not None or hasattr(model, "basis_") else None,
         "classes": getattr(model, "classes_", None),

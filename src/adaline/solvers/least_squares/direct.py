@@ -230,7 +230,7 @@ def _trace(factor: Factor, penalty: RidgePenalty) -> float:
     """Return tr((S + P)^-1 S) = rank - tr((S + P)^-1 P)."""
     if not penalty.any():
         return float(factor.rank)
-    return float(factor.rank - factor.inverse_lengths() ** 2 @ penalty.scaled(factor.scaling.exponent))
+    return max(float(factor.rank - factor.inverse_lengths() ** 2 @ penalty.scaled(factor.scaling.exponent)), 0.0)
 
 
 def solve_sums(moments: Moments, intercept: bool, penalty: RidgePenalty, drop: bool = False) -> Fit:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, all_finite
 from adaline.block import Shape
 from adaline.errors import InvalidData
-from adaline.forms import Count, Finite, FiniteNumber, Floats, NotNegative
+from adaline.forms import Count, Floats, NotNegative, Positive, PositiveNumber
 from adaline.kernels import native
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Solution, Status, made
@@ -48,11 +48,11 @@ class Fit(NamedTuple):
     solution: Solution
     squares: Annotated[Array, NotNegative("K")]
     total: Annotated[Array, Floats("K")]
-    unit: Annotated[Array, Finite("K")]
+    unit: Annotated[Array, Positive("K")]
     factor: Factor | None
-    trace: Annotated[Array, Floats("K")]
+    trace: Annotated[Array, NotNegative("K")]
     rows: Count
-    weight: FiniteNumber
+    weight: PositiveNumber
     penalty: RidgePenalty
 
     @property

@@ -79,7 +79,7 @@ def solve_dual(source: Source, intercept: bool, penalty: RidgePenalty) -> Fit:
     theta = np.column_stack([mean_t - mean @ w, w.T])
     errors = np.column_stack([error * np.abs(mean).sum() + EPS * np.abs(mean_t), np.outer(error, spread > 0)])
     features = source.shape.features
-    trace = source.count_rows() - np.trace(inverse(np.eye(source.count_rows()))) if lift else rank
+    trace = max(source.count_rows() - np.trace(inverse(np.eye(source.count_rows()))), 0.0) if lift else rank
     proof = certificate(
         status=Status.SOLVED if lift else Status.RANK_DEFICIENT if decided else Status.RANK_UNCERTAIN,
         objective=_objective(squares, w.T, ridge),
