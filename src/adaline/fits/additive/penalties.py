@@ -1,0 +1,181 @@
+"""Penalties of blocks of coefficients, as functions of parameters theta, with first and second derivatives.
+
+- A smooth in diagonal coordinates: P = diag(sum_j e^(theta_j) d_j).
+- Random effects of G groups with q coefficients each, independent between groups, precision matrix Omega within:
+
+      Omega = L' diag(e^tau) L,   L unit lower triangular,   log|P| = G sum tau.
+
+  Coefficient k, given those before it, has mean -sum_(l<k) L_kl b_l and variance phi e^(-tau_k). A variance of zero and
+  a correlation of 1 are both tau_k = infinity, with all other parameters finite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from adaline.arrays import Array
+
+
+class BlockPenalty(Protocol):
+    """A penalty on consecutive coefficients."""
+
+    start: int
+
+    @property
+    def stop(self) -> int:
+        """One past the last coefficient."""
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters theta."""
+
+    @property
+    def rank(self) -> int:
+        """Number of coefficients, or combinations of them, that are penalised."""
+
+    def slopes(self, theta: Array) -> tuple[list[Array], list[tuple[int, int, Array]]]:
+        """Return dP/dtheta_i, and the d2P/dtheta_i dtheta_j that are not zero with i <= j, as `times` takes them."""
+
+    def total(self, theta: Array) -> Array:
+        """Return P, as `times` takes it."""
+
+    def times(self, matrix: Array, part: Array) -> Array:
+        """Return matrix (n, block) times a part of P or of its derivatives."""
+
+    def log_determinant(self, theta: Array) -> tuple[float, Array, Array]:
+        """Return log|P| over the penalised directions, its gradient and its Hessian."""
+
+
+@dataclass(frozen=True)
+class DiagonalPenalty:
+    """The penalty of a smooth: P = diag(sum_j e^(theta_j) d_j).
+
+    Parameters
+    ----------
+    start : index of the first coefficient.
+    weights : d, (penalties, coefficients).
+    """
+
+    start: int
+    weights: Array
+
+    @property
+    def stop(self) -> int:
+        """One past the last coefficient."""
+        return self.start + int(self.weights.shape[1])
+
+    @property
+    def parameters(self) -> int:
+        """One log ratio for each penalty."""
+        return len(self.weights)
+
+    @property
+    def rank(self) -> int:
+        """Number of coefficients that are penalised."""
+        return int(self.weights.any(axis=0).sum())
+
+    def slopes(self, theta: Array) -> tuple[list[Array], list[tuple[int, int, Array]]]:
+        """Return dP/dtheta_i and the nonzero d2P/dtheta_i dtheta_j, as diagonals."""
+        each = list(np.exp(theta)[:, None] * self.weights)
+        return each, [(i, i, one) for i, one in enumerate(each)]
+
+    def total(self, theta: Array) -> Array:
+        """Return the diagonal of P."""
+        return np.asarray(np.exp(theta) @ self.weights)
+
+    def times(self, matrix: Array, part: Array) -> Array:
+        """Return matrix times diag(part)."""
+        return np.asarray(matrix * part)
+
+    def log_determinant(self, theta: Array) -> tuple[float, Array, Array]:
+        """Return log|P| over the penalised directions, its gradient and its Hessian."""
+        seen = self.weights[:, self.weights.any(axis=0)]
+        top = theta.max()
+        parts = np.exp(theta - top)[:, None] * seen
+        whole = parts.sum(axis=0)
+        share = parts / whole
+        value = float(np.log(whole).sum() + top * len(whole))
+        return value, share.sum(axis=1), np.diag(share.sum(axis=1)) - share @ share.T
+
+
+@dataclass(frozen=True)
+class CovariancePenalty:
+    """The penalty of random effects: P = I_groups x Omega(theta), theta = (tau, L below its diagonal, row by row).
+
+    Parameters
+    ----------
+    start : index of the first coefficient; those of a group are consecutive.
+    groups : number of groups.
+    size : number of coefficients a group, q.
+    """
+
+    start: int
+    groups: int
+    size: int
+
+    @property
+    def stop(self) -> int:
+        """One past the last coefficient."""
+        return self.start + self.groups * self.size
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters: a variance for each coefficient, a covariance for each pair."""
+        return self.size * (self.size + 1) // 2
+
+    @property
+    def rank(self) -> int:
+        """Number of coefficients, all penalised."""
+        return self.groups * self.size
+
+    def slopes(self, theta: Array) -> tuple[list[Array], list[tuple[int, int, Array]]]:
+        """Return the derivatives of Omega, (q, q)."""
+        q, lower, scale = self.size, self.lower(theta), np.exp(theta[: self.size])
+        first = [scale[k] * np.outer(lower[k], lower[k]) for k in range(q)]
+        second = [(k, k, first[k]) for k in range(q)]
+        unit = np.eye(q)
+        for i, (k, left) in enumerate(self._pairs, start=q):
+            part = scale[k] * (np.outer(unit[left], lower[k]) + np.outer(lower[k], unit[left]))
+            first.append(part)
+            second.append((k, i, part))
+        for i, (k, a) in enumerate(self._pairs, start=q):
+            for j, (other, b) in enumerate(self._pairs, start=q):
+                if other == k and j >= i:
+                    both = np.outer(unit[a], unit[b])
+                    second.append((i, j, scale[k] * (both + both.T)))
+        return first, second
+
+    def total(self, theta: Array) -> Array:
+        """Return Omega, (q, q)."""
+        lower = self.lower(theta)
+        return np.asarray((lower.T * np.exp(theta[: self.size])) @ lower)
+
+    def times(self, matrix: Array, part: Array) -> Array:
+        """Return matrix times I x part."""
+        return np.asarray((matrix.reshape(len(matrix), self.groups, self.size) @ part).reshape(len(matrix), -1))
+
+    def log_determinant(self, theta: Array) -> tuple[float, Array, Array]:
+        """Return log|P|, its gradient and its Hessian."""
+        gradient = np.zeros(self.parameters)
+        gradient[: self.size] = self.groups
+        return float(self.groups * theta[: self.size].sum()), gradient, np.zeros((self.parameters, self.parameters))
+
+    def lower(self, theta: Array) -> Array:
+        """Return L, unit lower triangular."""
+        out = np.eye(self.size)
+        for value, (k, left) in zip(theta[self.size :], self._pairs, strict=True):
+            out[k, left] = value
+        return out
+
+    def covariance(self, theta: Array) -> Array:
+        """Return Omega^-1, (q, q): the covariance of a group's coefficients divided by phi."""
+        inverse = np.linalg.inv(self.lower(theta))
+        return np.asarray((inverse * np.exp(-theta[: self.size])) @ inverse.T)
+
+    @cached_property
+    def _pairs(self) -> list[tuple[int, int]]:
+        return [(k, left) for k in range(self.size) for left in range(k)]
