@@ -568,12 +568,12 @@ def test_the_normal_distribution_and_lags_on_request() -> None:
     model, rows = LinearRegression().fit(ROWS.X, ROWS.y), {"X": ROWS.X, "y": ROWS.y}
     white = model.summary(errors="HAC", lags=0, **rows)
     np.testing.assert_allclose(column(white, "std_error"), plain()["HC0 std_error"], rtol=1e-10)
-    assert "Newey and West, 0 lags" in str(white)
-    for lags, given in ((3, {"lags": 3}), (5, {})):  # 4 (N/100)^(2/9) = 5.4
+    assert "HAC of 0 lags (Newey and West)" in str(white)
+    for lags in (3, 5):
         theirs = fitted(ROWS).get_robustcov_results("HAC", maxlags=lags)
-        summary = model.summary(errors="HAC", **given, **rows)
+        summary = model.summary(errors="HAC", lags=lags, **rows)
         np.testing.assert_allclose(column(summary, "std_error"), theirs.bse, rtol=1e-9)
-        test = model.test("x0 = x1", errors="HAC", **given, **rows).statistic
+        test = model.test("x0 = x1", errors="HAC", lags=lags, **rows).statistic
         assert test == pytest.approx(float(theirs.f_test("x1 = x2").statistic), rel=1e-9)
     for weight in (WEIGHT, np.full(len(ROWS.y), 2.0)):
         with pytest.raises(InvalidParameter, match="each once"):

@@ -1,4 +1,4 @@
-"""Robust and clustered errors of M-estimates: against R, by laws, and what they refuse."""
+"""Robust and clustered errors of M-estimates, and lags of HAC errors: against R, by laws, and what they refuse."""
 
 from __future__ import annotations
 
@@ -11,11 +11,20 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from adaline import RobustRegression, datasets
+from adaline import (
+    GeneralizedLinear,
+    LinearRegression,
+    LogisticRegression,
+    OrdinalRegression,
+    RobustRegression,
+    datasets,
+)
 from adaline.arrays import Array
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.inference.lagged import chosen_lags
 
 FIGURES = pd.read_csv(Path(__file__).parents[1] / "data" / "robust" / "robust.csv", comment="#")
+LAGS = pd.read_csv(Path(__file__).parents[1] / "data" / "robust" / "lags.csv", comment="#")
 BIRDS = pd.read_csv(Path(datasets.__file__).parent / "penguins.csv").dropna()
 X, Y = BIRDS[["bill_length_mm", "flipper_length_mm"]].to_numpy(float), BIRDS["body_mass_g"].to_numpy(float)
 GROUPS = (BIRDS["island"] + BIRDS["year"].astype(str)).to_numpy()
@@ -104,6 +113,51 @@ def test_what_errors_refuse() -> None:
     with pytest.raises(InvalidParameter, match="one of nid, iid, kernel for loss='absolute'"):
         RobustRegression(loss="absolute").fit(X, Y).summary(errors="HC3", X=X, y=Y)
     assert "penalty" in RobustRegression(penalty=1.0).fit(X, Y).summary(errors="HC3", X=X, y=Y).notes[0]
+
+
+SHELLS = pd.read_csv(Path(datasets.__file__).parent / "abalone.csv")
+LONGLEY = pd.read_csv(Path(datasets.__file__).parent / "longley.csv")
+SERIAL: dict[str, tuple[Any, Any, Any]] = {
+    "longley": (LinearRegression(), LONGLEY[["GNP", "Unemployed"]], LONGLEY["Employed"]),
+    "penguins": (LinearRegression(), X, Y),
+    "through zero": (LinearRegression(fit_intercept=False), X[:, 1:], Y),
+    "logistic": (LogisticRegression(), BIRDS[["bill_length_mm", "body_mass_g"]], BIRDS["sex"]),
+    "poisson": (GeneralizedLinear("poisson"), SHELLS[["length", "shell_weight"]], SHELLS["rings"]),
+}
+
+
+@pytest.mark.parametrize("case", SERIAL)
+def test_lags_are_those_of_r(case: str) -> None:
+    theirs = {what: part.value for what, part in LAGS[LAGS.case == case].groupby("what")}
+    model, rows, y = SERIAL[case]
+    summary = model.fit(rows, y).summary(errors="HAC", X=rows, y=y)
+    assert f"HAC of {theirs['lags'].iloc[0]:g} lags (Newey and West), chosen from the rows" in summary.notes
+    found = [row["std_error"] for row in summary.to_dict()["coefficients"]]
+    np.testing.assert_allclose(found, theirs["HAC"], rtol=1e-8)
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), OrdinalRegression(), RobustRegression()], ids=str)
+def test_all_models_choose_lags_by_scores_of_raw_columns(model: Any) -> None:
+    """The lag is that of sums of scores that are computed here by differences of the likelihood of each row."""
+    rows, y = SHELLS[["length", "shell_weight"]].to_numpy()[:400], SHELLS["rings"].to_numpy()[:400]
+    y = y if isinstance(model, RobustRegression) else np.digitize(y, [8, 11])
+    model.fit(rows, y)
+    moved, step = [], 1e-4
+    for way in (1, -1):  # all columns gain, and their slopes with them
+        if isinstance(model, RobustRegression):
+            u = np.abs(y - model.predict(rows) - way * step * rows.sum(axis=1)) / model.scale_
+            moved.append(-np.where(u <= 1.345, u**2 / 2, 1.345 * (u - 1.345 / 2)))
+        elif isinstance(model, OrdinalRegression):
+            slopes = np.ravel(model.coef_)
+            shift = step * rows.sum(axis=1)[:, None] * slopes / (slopes @ slopes)
+            p = model.predict_proba(rows + way * shift)
+            moved.append(np.log(p[np.arange(400), y]))
+        else:
+            z = rows @ model.coef_.T + model.intercept_
+            z[:, 1:] += way * step * rows.sum(axis=1)[:, None]
+            moved.append(z[np.arange(400), y] - np.log(np.exp(z).sum(axis=1)))
+    wanted = chosen_lags((moved[0] - moved[1]) / (2 * step))
+    assert any(f"HAC of {wanted} lag" in note for note in model.summary(errors="HAC", X=rows, y=y).notes)
 
 
 @pytest.mark.night

@@ -8,12 +8,11 @@ Robust errors, which hold without equal variances (HC0 to HC4) or independent ro
     HC0: c = 1, power 0      HC1: c = N/(N - p), power 0      HC2: c = 1, power 1      HC3: c = 1, power 2
     HC4: c = 1, power min(4, h N/p) of each row
     cluster, CR1 to CR3: see clusters.py
-    HAC: G = sum over rows i and j at most L apart of (1 - |i - j| / (L + 1)) s_i s_j'
+    HAC: see lagged.py
 
 The model keeps only sums, so the rows have to be given again; they are recognised by their weight and their residuals.
 
-F. Cribari-Neto, Computational Statistics and Data Analysis 45 (2004), 215-233 (HC4); W. K. Newey and K. D. West,
-Econometrica 55 (1987), 703-708 (HAC).
+F. Cribari-Neto, Computational Statistics and Data Analysis 45 (2004), 215-233 (HC4).
 """
 
 from __future__ import annotations
@@ -30,6 +29,7 @@ from adaline.arrays import Array, RowsLike, host
 from adaline.block import Block
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.inference.clusters import CLUSTERED, nested_freedom, read_scores
+from adaline.inference.lagged import lagged
 from adaline.inference.roots import root_of, small_sample_factor
 from adaline.inference.sample import Sample
 from adaline.parameters import (
@@ -45,10 +45,9 @@ from adaline.solvers.least_squares.factor import EPS, Factor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
 from adaline.sources.threads import one_blas_thread
-from adaline.sources.totals import check_held, weight_totals
+from adaline.sources.totals import weight_totals
 from adaline.sums import FittedDesign, FittedLikelihood, Scores
-from adaline.sums.scores import runs
-from adaline.wording import counted, degrees
+from adaline.wording import degrees
 
 POWERS = {"HC0": 0.0, "HC1": 0.0, "HC2": 1.0, "HC3": 2.0, "HC4": 4.0}
 KNOWN_LAGS = AnyOf(NONE, WholeNumber(0))
@@ -188,7 +187,7 @@ class ErrorOptions:
     ----------
     errors : see `ErrorKind`.
     groups : labels of the rows, (n,), or two of them, (n, 2), or names of columns of a table, for those of groups.
-    lags : how far apart rows may be related, for "HAC"; None for 4 (N/100)^(2/9), rounded down.
+    lags : how far apart rows may be related, for "HAC"; None for as far as the rows say, see `lagged`.
     distribution : "normal" or "t", which judges single coefficients; None is "t" with groups, and with classical errors
         where the variance of the rows is estimated, else "normal".
     """
@@ -226,10 +225,6 @@ class ErrorOptions:
                 "'HC1' or 'cluster'"
             )
 
-    def lags_of(self, rows: float) -> int:
-        """Return how far apart rows may be related."""
-        return int(4 * (rows / 100) ** (2 / 9)) if self.lags is None else int(self.lags)
-
     def tempered(self, design: Design, mean: float) -> Design:
         """Return a fit with the power of these errors; `mean` is that of the leverages."""
         return design._replace(power=POWERS.get(self.errors, 0.0), typical=mean if self.errors == "HC4" else None)
@@ -242,12 +237,11 @@ class ErrorOptions:
         exact = self.errors in CLUSTERED or (self.errors == "classical" and estimated)
         return freedom if self.distribution == "t" or (self.distribution is None and exact) else np.inf
 
-    def describe(self, rows: float, freedom: float) -> str:
+    def describe(self, freedom: float) -> str:
         """Return the line that a table says about robust errors."""
         by = f"t, p and intervals by Student's t with {degrees(freedom)} degrees of freedom"
         by = by if np.isfinite(freedom) else "z, p and intervals by the normal distribution"
-        lags = f" (Newey and West, {counted(self.lags_of(rows), 'lag')})" if self.errors == "HAC" else ""
-        return f"{self.errors} standard errors{lags}; {by}"
+        return f"{self.errors} standard errors; {by}"
 
 
 CLASSICAL = ErrorOptions()
@@ -288,7 +282,7 @@ class JudgedRegression:
         if self.robust is None:
             return []
         notes = dict.fromkeys(note for one in self.robust for note in one.notes)
-        return [self.options.describe(self.sample.n, self.freedom), *notes]
+        return [self.options.describe(self.freedom), *notes]
 
 
 def judge_regression(
@@ -313,9 +307,11 @@ def covariances(fit: Fit, source: Source, sample: Sample, options: ErrorOptions)
     check_weight(source, fit, sample)
     if errors in CLUSTERED:
         return _clustered(fit, source, sample, options)
+    notes: Sequence[str] = ()
     through = options.tempered(lens(fit, sample.precision), float(fit.trace[0]) / sample.n)
     if errors == "HAC":
-        meat, squares = lagged(source, through, options.lags_of(source.count_rows()), targets)
+        serial = lagged(source, through, options.lags, targets)
+        meat, squares, notes = serial.meat, serial.squares, serial.notes(options.lags)
     else:
         scores = source.sum(Scores, through, size=1 + factor_of(fit).rank)
         refuse_full_leverage(source, through, scores, errors)
@@ -325,40 +321,8 @@ def covariances(fit: Fit, source: Source, sample: Sample, options: ErrorOptions)
     for k in range(targets):
         parameters = float(fit.trace[k])
         root = _root(fit, k, meat[k], small_sample_factor(errors, sample.n, parameters))
-        out.append(Covariance(fit, k, root, sample.n - parameters, errors))
+        out.append(Covariance(fit, k, root, sample.n - parameters, errors, tuple(notes)))
     return out
-
-
-def lagged(source: Source, design: FittedDesign | FittedLikelihood, lags: int, targets: int) -> tuple[Array, Array]:
-    """Return G (K, m, m) of rows in their order, related up to `lags` apart, and the sums of w cost, (K,).
-
-    The scores of all rows are held in memory.
-    """
-    check_held(source, "errors='HAC' holds the scores of all rows", "Use errors='HC3', or errors='cluster' with groups")
-    given = source.read_weights()
-    if given is not None and not design.precision and (host(given) != 1.0).any():
-        raise InvalidParameter(
-            "errors='HAC' takes rows in their order, each once: frequencies would repeat some of them. Use "
-            "weights='precision', or repeat the rows"
-        )
-
-    def rows(block: Block) -> Array:
-        parts = [design.read(run) for run in runs(block)]
-        columns = [
-            np.concatenate([(host(p.residual * p.weight[:, None])[:, k : k + 1] * host(p.z)) for p in parts])
-            for k in range(targets)
-        ]
-        return np.concatenate([*columns, np.concatenate([host(p.cost * p.weight[:, None]) for p in parts])], axis=1)
-
-    found = source.map(rows)
-    meat = []
-    for scores in np.split(found[:, : found.shape[1] - targets], targets, axis=1):
-        total = scores.T @ scores
-        for lag in range(1, min(lags, len(scores) - 1) + 1):
-            apart = scores[lag:].T @ scores[:-lag]
-            total += (1 - lag / (lags + 1)) * (apart + apart.T)
-        meat.append(total)
-    return np.stack(meat), found[:, found.shape[1] - targets :].sum(axis=0)
 
 
 def lens(fit: Fit, precision: bool) -> FittedDesign:

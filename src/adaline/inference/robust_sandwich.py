@@ -25,9 +25,9 @@ from adaline.inference.covariance import (
     TOTAL_TOLERANCE,
     WEIGHT_TOLERANCE,
     ErrorOptions,
-    lagged,
     refuse_full_leverage,
 )
+from adaline.inference.lagged import lagged
 from adaline.inference.robust import RobustFit, StandardErrors, none, raw_root
 from adaline.inference.roots import root_of, small_sample_factor
 from adaline.losses import Loss
@@ -36,6 +36,7 @@ from adaline.results import Solution
 from adaline.solvers.smooth.newton import factor_hessian
 from adaline.solvers.smooth.problem import build_problem
 from adaline.sources import Source
+from adaline.sources.views import total_weight
 from adaline.sums import FittedLikelihood, FittedMEstimate, Scores
 from adaline.sums.columns import times_power
 
@@ -86,7 +87,7 @@ def _sandwich(
     fit: RobustFit, source: Source, loss_of: Callable[[float], Loss], options: ErrorOptions, intercept: bool
 ) -> StandardErrors:
     """Return the errors of one target from its rows."""
-    weight, p = source.total_weight(), float(fit.dependence.rank + intercept)
+    weight, p = total_weight(source), float(fit.dependence.rank + intercept)
     if abs(weight - fit.weight) > WEIGHT_TOLERANCE * fit.weight:
         raise InvalidData(
             f"these are not the rows that were fitted: their weight is {weight:g}, the model holds {fit.weight:g}. "
@@ -114,14 +115,16 @@ def _sandwich(
         found, _ = read_scores(source, design, options.errors, options.groups, size=m, targets=1)
         middle, notes = found.root(0, found.factor(fit.weight, p))
         return _errors(fit, root @ middle, [*found.notes(), *notes], found.freedom)
+    notes = []
     design = options.tempered(design, p / fit.weight)
     if options.errors == "HAC":
-        meat, _ = lagged(source, design, options.lags_of(fit.rows), 1)
+        serial = lagged(source, design, options.lags, 1)
+        meat, notes = serial.meat, serial.notes(options.lags)
     else:
         scores = source.sum(Scores, design, size=m, targets=1)
         refuse_full_leverage(source, design, scores, options.errors)
         meat = scores.meat
-    return _errors(fit, root @ root_of(meat[0], small_sample_factor(options.errors, fit.weight, p)), [], np.inf)
+    return _errors(fit, root @ root_of(meat[0], small_sample_factor(options.errors, fit.weight, p)), notes, np.inf)
 
 
 def _errors(fit: RobustFit, root: Array, notes: Sequence[str], freedom: float) -> StandardErrors:

@@ -23,10 +23,10 @@ from adaline.inference.covariance import (
     TOTAL_TOLERANCE,
     WEIGHT_TOLERANCE,
     ErrorOptions,
-    lagged,
     lengths,
     refuse_full_leverage,
 )
+from adaline.inference.lagged import lagged
 from adaline.inference.likelihood import check_maximum
 from adaline.inference.roots import root_of, root_of_difference, small_sample_factor
 from adaline.losses import Loss
@@ -78,7 +78,7 @@ class JudgedLikelihoods:
         """Return the lines that a table says about robust errors; none about classical ones."""
         if self.options.errors == "classical":
             return []
-        return [self.options.describe(count_observations(self.given[0]), self.freedom), *self.notes]
+        return [self.options.describe(self.freedom), *self.notes]
 
     def at_all_columns(self) -> list[LikelihoodFit]:
         """Return the fits with their own coefficients and these errors, which are those of all predictions."""
@@ -118,16 +118,18 @@ def judge_likelihood(
         own, notes = root_of_difference(raw / long @ found.meat(0) @ (raw / long).T, scale, constants=len(design.root))
         root = (long * own).reshape(*design.root.shape[:2], -1)
         return replace(kept, root=root), found.freedom, [*found.notes(), *notes]
+    notes = []
     design = options.tempered(design, p / n)
     if options.errors == "HAC":
-        meat, cost = lagged(source, design, options.lags_of(n), 1)
+        serial = lagged(source, design, options.lags, 1)
+        meat, cost, notes = serial.meat, serial.squares, serial.notes(options.lags)
     else:
         scores = source.sum(Scores, design, size=m, targets=1)
         refuse_full_leverage(source, design, scores, options.errors)
         meat, cost = scores.meat, scores.squares
     check_rows_cost(fit, source, cost)
     root = design.root @ root_of(meat[0], small_sample_factor(options.errors, n, p))
-    return replace(fit.without_dependent(), root=root), n - p, []
+    return replace(fit.without_dependent(), root=root), n - p, notes
 
 
 def judge_likelihoods(

@@ -37,6 +37,7 @@ from adaline.sums.base import Sum
 from adaline.sums.columns import times_power
 
 MILD_EXPONENT = 300
+CLASSES_ADD_UP = 1e-8  # sum of the roots of all classes, relative to them, up to which it counts as zero
 RUN_ELEMENTS, RUN_ROWS = 2**16, 64  # numbers of a run of rows, which stay in the cache, and its fewest rows
 
 
@@ -64,6 +65,18 @@ class FittedDesign(NamedTuple):
         """Return the statistics of the rows of a block."""
         return row_statistics(block, self)
 
+    def sum_of_columns(self) -> Array:
+        """Return v (m,) with which z'v is the sum of the raw columns of a row, up to a factor; 1 without columns."""
+        d = len(self.rotation)
+        kept = self.rotation.any(axis=1)
+        if not kept.any():
+            return np.asarray(np.eye(1, 1 + self.rotation.shape[1])[0])
+        top = self.exponent[:d][kept].max()
+        units = np.exp2(self.exponent[:d][kept] - top)
+        mean = float(np.ldexp(self.mean_hi[:d][kept], -int(top)).sum())
+        v = np.linalg.lstsq(self.rotation[kept], units)[0]
+        return np.concatenate([[mean / self.constant if self.constant else 0.0], v])
+
     def spread(self, block: Block, z: AnyArray) -> AnyArray:
         """Return rows (n, 1, m) whose products add up to the leverage of groups; z (n, m) are their coordinates."""
         return z[:, None, :]
@@ -88,6 +101,24 @@ class FittedLikelihood(NamedTuple):
     def read(self, block: Block) -> RowStatistics:
         """Return the statistics of the rows of a block."""
         return likelihood_statistics(block, self)
+
+    def sum_of_columns(self) -> Array:
+        """Return v (m,) with which the score of a row times v is the sum of its scores by the raw columns.
+
+        Of classes, whose scores add up to zero, those of the first do not count. Of the constant without columns.
+        """
+        k, side, m = self.root.shape
+        wanted = np.zeros((k, side))
+        wanted[:, 1:] = 1.0
+        if side == 1 or not self.root[:, 1:].any():
+            wanted[:] = 1.0
+        if k > 1 and np.abs(self.root.sum(axis=0)).max() <= CLASSES_ADD_UP * np.abs(self.root).max():
+            wanted[0] = 0.0
+            wanted -= wanted.mean(axis=0)
+        root = self.root.reshape(k * side, m)
+        length = np.sqrt((root**2).sum(axis=1))
+        kept = length > 0
+        return np.asarray(np.linalg.lstsq(root[kept] / length[kept, None], wanted.ravel()[kept] / length[kept])[0])
 
     def spread(self, block: Block, z: AnyArray) -> AnyArray:
         """Return rows (n, K, m) whose products add up to the leverage of groups: V^1/2 Z, of one output W^1/2 z'."""

@@ -456,7 +456,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         groups : (n,) labels of any kind, or the name of a column of X, a table
             Which rows belong together, for "cluster" and CR1 to CR3.
         lags : int or None
-            For "HAC"; None is 4 (N/100)^(2/9), rounded down.
+            For "HAC"; None is as many as Newey and West (1994) find in the rows, as R's `NeweyWest(prewhite=FALSE)`.
         distribution : None, "normal" or "t"
             What judges coefficients: t has N - p degrees of freedom, G - 1 with clusters. None: t for clustered
             errors, the normal distribution for others.

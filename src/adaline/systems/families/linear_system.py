@@ -343,7 +343,7 @@ class LinearSystem(LinearRegressor):
         groups : (n,) labels of any kind, or the name of a column of X, a table; or two of them, (n, 2) or two names
             Which rows belong together, for "cluster" and CR1 to CR3; of two, those that agree in either.
         lags : int or None
-            For "HAC"; None is 4 (N/100)^(2/9), rounded down.
+            For "HAC"; None is as many as Newey and West (1994) find in the rows, as R's `NeweyWest(prewhite=FALSE)`.
         distribution : None, "normal" or "t"
             What judges single coefficients: t has N - p degrees of freedom, G - 1 with clusters. None: t for classical
             and clustered errors, the normal distribution for others.
