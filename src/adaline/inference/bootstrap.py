@@ -31,6 +31,7 @@ from adaline.solvers import lapack
 from adaline.solvers.least_squares.fit import Fit
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.sources import Source
+from adaline.sources.runners import each_block
 from adaline.sums import FittedLikelihood
 from adaline.sums.replicates import (
     ReplicateMoments,
@@ -157,7 +158,7 @@ def _penalty(fit: LikelihoodFit, design: FittedLikelihood, source: Source) -> Ar
             out += np.einsum("n,nkm,nkj->mj", run.weights(), spread, spread, optimize=True)
         return out
 
-    rest = np.eye(m) - np.sum(source.each_block(information), axis=0)
+    rest = np.eye(m) - np.sum(each_block(source, information), axis=0)
     if not fit.penalised:
         values, vectors = np.linalg.eigh(rest)
         free = vectors[:, values > 0.5]
