@@ -85,6 +85,17 @@ def check_profile(model: Any, rows: dict[str, Any], theirs: Any) -> None:
         assert np.abs((column(found, end) - values) / column(found, "std_error")).max() < 1e-7
 
 
+@pytest.mark.parametrize(("case", "rows"), pd.read_csv(HERE / "data/inference/firth_rows.csv").groupby("case"))
+def test_firths_profiles_end_where_classes_are_separated(case: str, rows: pd.DataFrame) -> None:
+    """By direct maximisation in R, as in logistf; likelihoods have no maximum there, or nearly none."""
+    rows, theirs = rows.dropna(axis=1), table("inference/firth.csv")[case]
+    X, y = rows.filter(like="x"), rows["y"]
+    found = LogisticRegression(firth=True).fit(X, y).summary(interval="profile", X=X, y=y)
+    np.testing.assert_allclose(column(found, "estimate"), theirs["estimate"], rtol=2e-7)
+    for end in ("lower", "upper"):
+        np.testing.assert_allclose(column(found, end), theirs[end], rtol=1e-9, err_msg=end)
+
+
 @pytest.mark.parametrize("case", [case for case in CASES if "profile" in THEIRS[case]])
 def test_profile_intervals_are_those_of_r(case: str) -> None:
     model, rows, _ = fitted(case)

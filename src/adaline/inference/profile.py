@@ -6,7 +6,10 @@ The ends of the interval are where r is minus and plus the quantile of the norma
 Newton's steps in b, by r' = lambda / (dispersion r) with lambda = d F_b / db, take three or four refits an end, each
 begun along the tangent of the path of minima. A refit is a Newton descent among theta with c'theta = b. Where F never
 rises so far, as where a plane separates the classes, the end is infinite. Firth's F* has its own gradient, and I for
-second derivatives.
+second derivatives, which the last steps and changes of the gradient correct, as in L-BFGS: far out, where a plane
+separates the classes, steps by I alone leave nine tenths of the error each. Such an end is always finite, as F* rises
+without bound. F* is not convex: in the rare case that it has several minima at one b, the path follows those next to
+the estimate, which need not be the lowest.
 
 D. J. Venzon and S. H. Moolgavkar, Applied Statistics 37 (1988), 87-94; G. Heinze and M. Schemper, Statistics in
 Medicine 21 (2002), 2409-2419, for Firth's.
@@ -29,7 +32,8 @@ from adaline.inference.sandwich import check_rows_cost, check_rows_weight
 from adaline.losses import Loss
 from adaline.losses.ordinal import CumulativeLink
 from adaline.penalties import RidgePenalty
-from adaline.solvers.smooth.firth import evaluate_firth
+from adaline.solvers.smooth.firth import PAIRS, evaluate_firth
+from adaline.solvers.smooth.lbfgs import Pairs, inner, inverse_product
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.newton import SHORTEST_STEP, factor_hessian
 from adaline.solvers.smooth.ordinal import build_ordinal, from_machines
@@ -97,7 +101,10 @@ def profile_ends(
     classes = len(root) if fit.coupled else 2
     picks = np.eye(classes) - np.eye(classes)[reference]
     picks = np.delete(picks, reference, axis=0) if fit.coupled else np.array([[1.0 - 2.0 * reference]])
-    return [_ends(evaluate, best, np.kron(pick, raw), lengths(np.tensordot(pick, root, 1)), reach) for pick in picks]
+    memory = PAIRS if fit.firth else 0
+    return [
+        _ends(evaluate, best, np.kron(pick, raw), lengths(np.tensordot(pick, root, 1)), reach, memory) for pick in picks
+    ]
 
 
 def ordinal_profile_ends(fit: LikelihoodFit, link: CumulativeLink, source: Source, reach: float) -> Array:
@@ -147,23 +154,34 @@ def _objective(fit: LikelihoodFit, problem: Problem, free: NDArray[np.bool_]) ->
     return evaluate
 
 
-def _ends(evaluate: Callable[[Array], Evaluation], best: Array, contrasts: Array, errors: Array, reach: float) -> Array:
-    """Return both ends (2, q) of combinations (q, M) of parameters, NaN where the error (q,) is none."""
+def _ends(
+    evaluate: Callable[[Array], Evaluation], best: Array, contrasts: Array, errors: Array, reach: float, memory: int = 0
+) -> Array:
+    """Return both ends (2, q) of combinations (q, M) of parameters, NaN where the error (q,) is none.
+
+    The second derivatives that `evaluate` gives are corrected by the last `memory` steps, where they are not exact.
+    """
     least, out = evaluate(best).value, np.full((2, len(errors)), np.nan)
     for j in np.flatnonzero(errors > 0):
         for end, sign in enumerate((-1.0, 1.0)):
-            out[end, j] = _end(evaluate, best, least, contrasts[j], float(errors[j]), sign * reach)
+            out[end, j] = _end(evaluate, best, least, contrasts[j], float(errors[j]), sign * reach, memory)
     return out
 
 
 def _end(
-    evaluate: Callable[[Array], Evaluation], best: Array, least: float, c: Array, error: float, reach: float
+    evaluate: Callable[[Array], Evaluation],
+    best: Array,
+    least: float,
+    c: Array,
+    error: float,
+    reach: float,
+    memory: int,
 ) -> float:
     """Return b where r(b) = reach, up to the rounding of F; infinite where there is none, NaN where it is not found."""
     centre, b = float(c @ best), float(c @ best) + reach * error
     held = _Held(best, least, 0.0, _tangent(evaluate(best), c)[0])
     for _ in range(MOST_REFITS):
-        found = _hold(evaluate, held.theta + (b - float(c @ held.theta)) * held.tangent, c)
+        found = _hold(evaluate, held.theta + (b - float(c @ held.theta)) * held.tangent, c, memory)
         if found is None:  # too far for the tangent: half the way
             b = 0.5 * (b + float(c @ held.theta))
             continue
@@ -181,17 +199,17 @@ def _end(
     return math.nan
 
 
-def _hold(evaluate: Callable[[Array], Evaluation], theta: Array, c: Array) -> _Held | None:
+def _hold(evaluate: Callable[[Array], Evaluation], theta: Array, c: Array, memory: int = 0) -> _Held | None:
     """Return the minimum of F from theta at fixed c'theta; None if F is not finite there, or no minimum is found."""
     here = evaluate(theta)
     if here.hessian is None or not math.isfinite(here.value):
         return None
-    last = math.inf
+    last, pairs = math.inf, Pairs(maxlen=memory)
     for _ in range(MOST_STEPS):
         tangent, solve = _tangent(here, c)
-        step = -solve(here.gradient)
-        step -= tangent * float(c @ step)
-        decrement = -float(step @ here.gradient)
+        gradient = _across(here.gradient, tangent, c)
+        step = -_along(inverse_product(solve, pairs, gradient, rescale=False), tangent, c)
+        decrement = -float(step @ gradient)
         close = max(PROFILE_TOL, ROUNDING * abs(here.value))
         if decrement <= PROFILE_TOL * PROFILE_TOL or (decrement <= close and decrement >= 0.5 * last):
             return _Held(theta, here.value, float(tangent @ here.gradient), tangent)
@@ -203,8 +221,22 @@ def _hold(evaluate: Callable[[Array], Evaluation], theta: Array, c: Array) -> _H
             share /= 2
         else:
             return None
-        theta, here = theta + share * step, new
+        step *= share
+        change = _across(new.gradient - here.gradient, tangent, c)
+        if (curvature := inner(step, change)) > 0:
+            pairs.append((step, change, curvature))
+        theta, here = theta + step, new
     return None
+
+
+def _along(step: Array, tangent: Array, c: Array) -> Array:
+    """Return the part of a step that leaves c'theta as it is."""
+    return step - tangent * float(c @ step)
+
+
+def _across(gradient: Array, tangent: Array, c: Array) -> Array:
+    """Return a gradient without lambda c, its part that steps with c'step = 0 do not feel."""
+    return gradient - c * float(tangent @ gradient)
 
 
 def _tangent(here: Evaluation, c: Array) -> tuple[Array, Callable[[Array], Array]]:
