@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from adaline import GeneralizedLinear, LinearRegression, LogisticRegression, Ridge
+from adaline import GeneralizedLinear, LinearRegression, LogisticRegression, Ridge, datasets
 from adaline.block import Block
 from adaline.estimator import clone
-from adaline.inference.bootstrap import replicate_likelihood, replicate_regression
+from adaline.inference.bootstrap import likelihood_rows, regression_rows
+from adaline.inference.bootstrap_intervals import bca_ends, percentile_ends, studentised_ends
 from adaline.sums.replicates import Replicates
 
 RNG = np.random.default_rng(0)
@@ -42,7 +45,7 @@ def test_replicates_equal_refits_under_the_same_weights(model: Any, y: Any, weig
     model = clone(model).fit(X, y, sample_weight=weight)
     source, sample = model._sources(X, y, weight)[0], model._sample()
     drawn = Replicates(0, B, seed=7, precision=sample.precision)
-    found = replicate_regression(model._fits[0], source, sample, drawn).replicates
+    found = regression_rows(model._fits[0], source, sample).replicate(drawn).values
     each = drawn.weights(Block(X, Y[:, None], weight))[:, 1:]
     refits = np.array([theta(clone(model).fit(X, y, sample_weight=own)) for own in each.T])
     size = np.fmax(abs(refits).max(axis=0), 1e-300)
@@ -78,7 +81,7 @@ def test_replicates_of_likelihoods_equal_refits(model: Any, y: Any, weight: Any,
     else:
         parts = list(zip(model._fits, model._row_losses(), model._same_rows(X, y, weight, offset, None), strict=True))
     drawn = Replicates(0, 10, seed=7, precision=getattr(model, "weights", "") == "precision")
-    found = np.hstack([replicate_likelihood(*part, drawn).replicates for part in parts])
+    found = np.hstack([likelihood_rows(*part).replicate(drawn).values for part in parts])
     each = drawn.weights(Block(X, Y[:, None], weight))[:, 1:]
     refits = np.array([theta(clone(model).fit(X, y, sample_weight=own, **more)) for own in each.T])
     size = np.fmax(abs(refits).max(axis=0), 1e-300)
@@ -91,17 +94,17 @@ def test_a_replicate_without_a_maximum_is_left_out() -> None:
     labels[5] = 1  # the only row that keeps a plane from separating the classes
     model = LogisticRegression().fit(x, labels)
     drawn = Replicates(0, B, seed=7)
-    found = replicate_likelihood(model._fits[0], model._loss(), model._same_rows(x, labels, None), drawn)
+    found = likelihood_rows(model._fits[0], model._loss(), model._same_rows(x, labels, None)).replicate(drawn)
     weight = drawn.weights(Block(x, labels[:, None]))[:, 1:]
     overlap = [x[(labels == 1) & (own > 0)].min() < x[(labels == 0) & (own > 0)].max() for own in weight.T]
-    assert (~np.isnan(found.replicates).any(axis=1) == overlap).all()
+    assert (~np.isnan(found.values).any(axis=1) == overlap).all()
     assert 0 < sum(overlap) < B
 
 
 def test_wild_replicates_equal_fits_to_residuals_with_other_signs() -> None:
     model = LinearRegression().fit(X, Y)
     source, drawn = model._sources(X, Y, None)[0], Replicates(0, B, seed=7)
-    found = replicate_regression(model._fits[0], source, model._sample(), drawn, wild=True).replicates
+    found = regression_rows(model._fits[0], source, model._sample()).replicate(drawn, wild=True).values
     rows = model.influence(X, Y)
     residual = rows.residual / (1 - rows.leverage)
     signs = drawn.signs_of(np.arange(N, dtype=np.uint64))
@@ -114,7 +117,39 @@ def test_a_replicate_without_the_only_row_of_a_level_is_left_out() -> None:
     model = LinearRegression().fit(level, Y)
     drawn = Replicates(0, B, seed=7)
     source = model._sources(level, Y, None)[0]
-    found = replicate_regression(model._fits[0], source, model._sample(), drawn).replicates
+    found = regression_rows(model._fits[0], source, model._sample()).replicate(drawn).values
     weight = drawn.weights(Block(level, Y[:, None]))[5, 1:]
     assert (np.isnan(found).any(axis=1) == (weight == 0)).all()
     assert 0 < (weight == 0).sum() < B
+
+
+class Given(Replicates):
+    """Replicates with weights that are given, for one block of rows."""
+
+    given: Any
+
+    def weights(self, block: Block) -> Any:
+        return np.column_stack([np.ones(block.rows), self.given.T])
+
+
+def test_intervals_equal_those_of_r() -> None:
+    """R's boot, of the same replicates, the jackknife of the rows, and their HC0 errors."""
+    known = json.loads((Path(__file__).parents[1] / "data/bootstrap/bootstrap.json").read_text())
+    data = datasets.load("penguins", target="body_mass_g")
+    x, y = data.X[:40, [0, 2]], data.y[:40]
+    model = LinearRegression().fit(x, y)
+    rows = regression_rows(model._fits[0], model._sources(x, y, None)[0], model._sample())
+    drawn = Given(0, len(known["weights"]), 0)
+    Given.given = np.array([list(map(int, own)) for own in known["weights"]])
+    found = rows.replicate(drawn)
+    errors = rows.errors(drawn, found)
+    acceleration = rows.acceleration()
+    np.testing.assert_allclose(acceleration, known["acceleration"], rtol=1e-9)
+    np.testing.assert_allclose(errors[[0, -1]], [known["errors"], known["last_errors"]], rtol=1e-9)
+    ends = {
+        "percentile": percentile_ends(found.values, 0.9),
+        "bca": bca_ends(found.values, found.estimate, acceleration, 0.9),
+        "studentised": studentised_ends(found.values, errors[1:], found.estimate, errors[0], 0.9),
+    }
+    for name, own in ends.items():
+        np.testing.assert_allclose(own.T, known[name], rtol=1e-8, err_msg=name)

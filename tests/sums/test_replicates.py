@@ -48,8 +48,8 @@ def test_rows_of_a_group_are_drawn_together() -> None:
     drawn = Replicates(0, 30, seed=5, groups=3).weights(block)
     assert (drawn[0] == drawn[2]).all()
     assert (drawn[1] == drawn[4]).all()
-    alone = Replicates(0, 30, seed=5).weights(rows(0, 3))
-    assert (drawn[[1, 3, 0]] == alone).all()
+    counts = Replicates(0, 30, seed=5, groups=3).counts_of(np.arange(3.0))
+    assert (drawn[[1, 3, 0]] == counts).all()
 
 
 @pytest.mark.parametrize("groups", [0, 5, 40])

@@ -28,6 +28,7 @@ from adaline.arrays import Array, ThetaLike, host
 from adaline.block import Block, Shape
 from adaline.row_hashes import mixed_hashes
 from adaline.sums.base import Totals
+from adaline.sums.scores import FittedLikelihood
 
 LANES = 4  # random numbers of 16 bits in a hash
 DRAWS = 2**16
@@ -43,22 +44,22 @@ class Replicates(NamedTuple):
 
     Parameters
     ----------
-    first, count : the replicates first + 1, first + 2, ...; replicate 0 is the rows as they are.
+    first, size : `size` replicates after the first ones; replicate 0 is the rows as they are.
     seed : of the draws.
     groups : how many groups of rows there are, whose number is the last target of a row; 0 where rows are drawn.
     precision : whether a weight is a precision, which goes with its row; else it is a number of rows.
     """
 
     first: int
-    count: int
+    size: int
     seed: int
     groups: int = 0
     precision: bool = False
 
     def weights(self, block: Block) -> Array:
-        """Return the weights of the rows of a block, (n, 1 + count), those of replicate 0 first."""
-        own = block.weights()
-        counts = np.empty((block.rows, 1 + self.count))
+        """Return the weights of the rows of a block, (n, 1 + size), those of replicate 0 first."""
+        own = np.asarray(block.weights())
+        counts = np.empty((block.rows, 1 + self.size))
         counts[:, 0] = own
         if self.groups or self.precision:
             counts[:, 1:] = own[:, None] * ONCE[self.draws(block)]
@@ -70,14 +71,14 @@ class Replicates(NamedTuple):
         return counts
 
     def draws(self, block: Block) -> NDArray[np.uint16]:
-        """Return random numbers below 2^16 for each row or its group, and each replicate, (n, count)."""
+        """Return random numbers below 2^16 for each row or its group, and each replicate, (n, size)."""
         if self.groups:
             labels, index = np.unique(host(block.t)[:, -1], return_inverse=True)
-            return self.draws_of(labels.astype(np.uint64))[index]
+            return self.draws_of(group_units(labels))[index]
         return self.draws_of(np.arange(block.first_row, block.first_row + block.rows, dtype=np.uint64))
 
     def signs_of(self, units: NDArray[np.uint64]) -> Array:
-        """Return what residuals of a wild bootstrap are multiplied by, (n, count): mean 0 and variance 1.
+        """Return what residuals of a wild bootstrap are multiplied by, (n, size): mean 0 and variance 1.
 
         They are signs, or with few groups one of six numbers (Webb).
         """
@@ -85,14 +86,25 @@ class Replicates(NamedTuple):
         signs = np.where(draws & 1, 1.0, -1.0)
         return signs * WEBB[(draws >> 1) % len(WEBB)] if 0 < self.groups < FEW_GROUPS else signs
 
+    def counts_of(self, groups: Array) -> Array:
+        """Return how often groups with these numbers (G,) are drawn, (G, 1 + size); once in replicate 0."""
+        out = np.ones((len(groups), 1 + self.size))
+        out[:, 1:] = ONCE[self.draws_of(group_units(groups))]
+        return out
+
     def draws_of(self, units: NDArray[np.uint64]) -> NDArray[np.uint16]:
-        """Return random numbers below 2^16 for the numbers of some rows or groups, and each replicate, (n, count)."""
+        """Return random numbers below 2^16 for the numbers of some rows or groups, and each replicate, (n, size)."""
         skipped = self.first % LANES
-        lanes = np.arange(self.first // LANES, -(-(self.first + self.count) // LANES), dtype=np.uint64)
+        lanes = np.arange(self.first // LANES, -(-(self.first + self.size) // LANES), dtype=np.uint64)
         starts = mixed_hashes(units, salt=self.seed)
         hashes = mixed_hashes(starts[:, None] ^ mixed_hashes(lanes, salt=self.seed + 1)[None])
         numbers = hashes.astype("<u8", copy=False).view("<u2")
-        return numbers[:, skipped : skipped + self.count]
+        return numbers[:, skipped : skipped + self.size]
+
+
+def group_units(groups: Array) -> NDArray[np.uint64]:
+    """Return the numbers of groups, of which those in tables may be any numbers, as whole numbers: their bits."""
+    return (groups.astype(np.float64) + 0.0).view(np.uint64)
 
 
 def poisson(draws: NDArray[np.uint16], mean: float) -> Array:
@@ -135,20 +147,24 @@ class ReplicateMoments(Totals):
             if point.wild:
                 self.sums[0] += run.weights() @ columns
                 at = slice(columns.shape[1] - r.shape[1] * (z.shape[1] + 1), -r.shape[1])
-                self.sums[1:, at] += _wild(run, point.replicates, host(found.leverage)).T @ columns[:, at]
+                factors = run.weights()[:, None] * wild_factors(run, point.replicates, host(found.leverage))
+                self.sums[1:, at] += factors.T @ columns[:, at]
             else:
                 self.sums += point.replicates.weights(run).T @ columns
 
 
-def _wild(run: Block, replicates: Replicates, leverage: Array) -> Array:
-    """Return what the scores of rows are multiplied by in a wild bootstrap, (n, count): w s / (1 - h).
+def wild_factors(run: Block, replicates: Replicates, leverage: Array) -> Array:
+    """Return what the residuals of rows are multiplied by in a wild bootstrap, (n, size): s / (1 - h), of groups s.
 
     Of w rows, each with a sign of its own, the signs add up to one of size sqrt(w).
     """
-    weight, rest = run.weights(), 1.0 - leverage
-    size = weight if replicates.precision else np.sqrt(weight)
-    with np.errstate(divide="ignore"):
-        size = np.where(rest > LEAST_REST, size / rest, 0.0)
+    if replicates.groups:
+        labels, index = np.unique(host(run.t)[:, -1], return_inverse=True)
+        return replicates.signs_of(group_units(labels))[index]
+    weight, rest = np.asarray(run.weights()), 1.0 - leverage
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.where((rest > LEAST_REST) & (weight > 0), 1.0 / rest, 0.0)
+        size = size if replicates.precision else np.where(weight > 0, size / np.sqrt(weight), 0.0)
     rows = np.arange(run.first_row, run.first_row + run.rows, dtype=np.uint64)
     return np.asarray(size[:, None] * replicates.signs_of(rows))
 
@@ -224,6 +240,113 @@ def _derivatives(at: ReplicateSteps, run: Block, z: Array) -> tuple[Array, Array
     slopes = -loss.slope(flat, each).reshape(n, b, k)
     second = at.design.second(flat, each) if loss.coupled else loss.curvature(flat, each)
     return slopes, second.reshape(n, b, k, k), loss.value(flat, each).sum(axis=1).reshape(n, b)
+
+
+class InfluencePoint(NamedTuple):
+    """A fit with residuals over 1 - h (`FittedDesign`, `FittedLikelihood`), and what takes scores to coefficients."""
+
+    design: Any
+    along: Array
+
+
+class Influences(Totals):
+    """Sums (4, T q) of w L^0 to w L^3: L is how far each coefficient moves with a row, L = A z r / (1 - h)."""
+
+    uses_blas: ClassVar[bool] = True
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: int) -> Self:
+        """Return the sums over no rows, for `size` numbers L."""
+        return cls(np.zeros((4, config["size"])))
+
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
+        """Take in a block at an InfluencePoint."""
+        for run in replicate_runs(block, self.sums.shape):
+            found = theta.design.read(run)
+            scores = host(found.residual)[:, :, None] * host(found.z)[:, None, :]
+            moved = (scores @ theta.along.T).reshape(run.rows, -1)
+            weight = np.asarray(run.weights())
+            counts = (weight > 0).astype(np.float64) if theta.design.precision else weight
+            moved = moved * weight[:, None] if theta.design.precision else moved
+            moved[~np.isfinite(moved)] = 0.0  # of a row that alone determines a coefficient
+            self.sums += np.stack([counts @ moved**k for k in range(4)])
+
+
+class SpreadPoint(NamedTuple):
+    """What `ReplicateSpread` is taken at.
+
+    Parameters
+    ----------
+    at : the fit, the replicates, and where each is; of least squares the design is a `FittedDesign`.
+    target : of least squares, which target.
+    wild : whether their bootstrap is wild.
+    labels : numbers of the groups, sorted, where rows are grouped.
+    """
+
+    at: ReplicateSteps
+    target: int
+    wild: bool
+    labels: Array | None
+
+
+class ReplicateSpread(Totals):
+    """What standard errors of replicates are made of, one row a replicate: M_b, and the sums of squared scores.
+
+        G_b = sum v_ib s_ib s_ib' as `packed_pairs`; of groups s_gb = sum w_i s_ib over the rows of each, (G m)
+
+    s_ib = Z_i r_ib are the scores of rows at the coefficients of the replicate.
+    """
+
+    uses_blas: ClassVar[bool] = True
+
+    @classmethod
+    def zero(cls, shape: Shape, **config: int) -> Self:
+        """Return the sums over no rows, for `count` replicates, `size` m, and so many `groups`, or none."""
+        m, groups = config["size"], config["groups"]
+        pairs = m * (m + 1) // 2
+        return cls(np.zeros((1 + config["count"], pairs + (groups * m or pairs))))
+
+    def add(self, block: Block, theta: ThetaLike = None) -> None:
+        """Take in a block at a SpreadPoint."""
+        point: SpreadPoint = theta
+        replicates = point.at.replicates
+        for run in replicate_runs(block, (self.sums.shape[0] * block.shape.targets, self.sums.shape[1])):
+            z, slopes, second = _at_replicates(point, run)
+            own = np.asarray(run.weights())[:, None]
+            weight = own if point.wild else replicates.weights(run)
+            once = own if replicates.precision else 1.0
+            _, outputs, m = z.shape
+            pairs = m * (m + 1) // 2
+            for k in range(outputs):
+                for j in range(k + 1):
+                    both = packed_pairs(z[:, k]) if j == k else packed_pairs(z[:, k], z[:, j])
+                    self.sums[:, :pairs] += (weight * second[:, :, k, j]).T @ both
+                    if point.labels is None:
+                        squares = weight * once * slopes[:, :, k] * slopes[:, :, j]
+                        self.sums[:, pairs:] += squares.T @ both
+                if point.labels is not None:
+                    group = np.searchsorted(point.labels, host(run.t)[:, -1])
+                    shape = (len(point.labels), run.rows)
+                    member = scipy.sparse.csc_array((np.ones(run.rows), group, np.arange(run.rows + 1)), shape)
+                    for i in range(m):
+                        summed = member @ (own * z[:, k, i : i + 1] * slopes[:, :, k])
+                        self.sums[:, pairs + i :: m] += np.asarray(summed).T
+
+
+def _at_replicates(point: SpreadPoint, run: Block) -> tuple[Array, Array, Array]:
+    """Return Z (n, K, m), residuals (n, B, K) and second derivatives (n, B, K, K) of a run at the replicates."""
+    at = point.at
+    if isinstance(at.design, FittedLikelihood):
+        z = host(at.design.coordinates(run)).reshape(run.rows, -1, at.design.root.shape[2])
+        slopes, second, _ = _derivatives(at, run, z)
+        return z, slopes, second
+    found = at.design.read(run)
+    z, r = host(found.z), host(found.residual)[:, point.target, None]
+    factors = np.ones((run.rows, len(at.active)))
+    if point.wild:
+        factors[:, 1:] = wild_factors(run, at.replicates, host(found.leverage))
+    slopes = r * factors - z @ at.steps.T  # type: ignore[union-attr]
+    return z[:, None], slopes[:, :, None], np.ones((*slopes.shape, 1, 1))
 
 
 def replicate_runs(block: Block, shape: tuple[int, ...]) -> Iterator[Block]:
