@@ -199,6 +199,9 @@ void bind_refinement(nb::module_& m);
 // Adds sums and products over the levels of effects to the module.
 void bind_effects(nb::module_& m);
 
+// Adds the fits of groups of rows to the module.
+void bind_groups(nb::module_& m);
+
 // Adds what makes sparse rows from texts to the module.
 void bind_texts(nb::module_& m);
 

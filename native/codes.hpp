@@ -35,6 +35,12 @@ namespace adaline {
 // Second moments about the mean, or about zero.
 #define ADALINE_MODES(NAME) NAME(centred) NAME(raw)
 
+// How the fit of one group of rows ended: without a value in some row, with fewer rows than coefficients, columns left
+// out that are constant or depend on others, as many rows as coefficients, no residuals but rounding, or not decided.
+#define ADALINE_GROUP_STATES(NAME)                                                                                    \
+    NAME(solved) NAME(missing) NAME(few_rows) NAME(constant) NAME(dependent) NAME(no_freedom) NAME(exact)              \
+    NAME(undecided)
+
 #define ADALINE_MEMBER(name) name,
 #define ADALINE_NUMBER(name) double name;
 
@@ -45,6 +51,7 @@ enum class TallyIndex : int { ADALINE_TALLIES(ADALINE_MEMBER) };
 enum class ScanState : int { ADALINE_STATES(ADALINE_MEMBER) };
 enum class Second : int { ADALINE_SECONDS(ADALINE_MEMBER) };
 enum class MomentMode : int { ADALINE_MODES(ADALINE_MEMBER) };
+enum class GroupState : int { ADALINE_GROUP_STATES(ADALINE_MEMBER) };
 
 struct Tally {
     ADALINE_TALLIES(ADALINE_NUMBER)

@@ -3,6 +3,7 @@
 #include "clusters.hpp"
 #include "csr.hpp"
 #include "descent.hpp"
+#include "groups.hpp"
 #include "merge.hpp"
 #include "mixture.hpp"
 #include "moments.hpp"
@@ -53,6 +54,7 @@ extern const Kernels kernels{
            const double* factors, index K, bool whole, View view) {
             mixture(sums, x, weight, {constants, means, factors, K, whole}, view);
         },
+    .group_regressions = group_regressions,
 };
 
 }  // namespace adaline::ADALINE_ISA

@@ -74,6 +74,22 @@ struct Visits {
     double* outputs;
 };
 
+// Rows of groups: row n of a group is order[n], or n where there is no order. Every column and t is a vector. pull (D), or
+// null: what the square of a coefficient costs.
+struct GroupRows {
+    const double* const* columns;
+    const double *t, *weight;
+    const std::int32_t* order;
+    const double* pull;
+    bool intercept;
+};
+
+// What is found of one group: vectors (1 + D), intercept first, and numbers.
+struct GroupFit {
+    double *theta, *error, *statistic, *freedom, *digits;
+    std::int32_t *state, *column;
+};
+
 struct Objectives;
 
 struct Kernels {
@@ -92,6 +108,7 @@ struct Kernels {
                            double* nearest);
     void (*mixture_dense)(double* sums, Dense, const double* weight, const double* constants, const double* means,
                           const double* factors, index K, bool whole, View);
+    void (*group_regressions)(const GroupRows&, index D, const index* starts, index groups, const GroupFit&);
 };
 
 namespace baseline {

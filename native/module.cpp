@@ -171,6 +171,7 @@ void bind_codes(nb::module_& m) {
     ADALINE_ENUM(ScanState, ADALINE_STATES)
     ADALINE_ENUM(Second, ADALINE_SECONDS)
     ADALINE_ENUM(MomentMode, ADALINE_MODES)
+    ADALINE_ENUM(GroupState, ADALINE_GROUP_STATES)
 #undef ADALINE_ENUM
 #undef ADALINE_VALUE
 }
@@ -215,6 +216,7 @@ NB_MODULE(_native, m) {
     bind_objectives(m);
     bind_refinement(m);
     bind_effects(m);
+    bind_groups(m);
     bind_texts(m);
     bind_sparse_lines(m);
 }

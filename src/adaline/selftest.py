@@ -24,6 +24,7 @@ from adaline.arrays import Array
 from adaline.block import Block, Shape, UnitsApart
 from adaline.coding import texts as coding_texts
 from adaline.coding.texts import Texts
+from adaline.groups.regressions import group_regressions_reference
 from adaline.kernels import native
 from adaline.losses import LOSSES, CustomLoss, Huber, Loss
 from adaline.scans import SCANS, Scan, adaptive, lms, sigmoid
@@ -144,6 +145,7 @@ def checks() -> Iterator[Agreement]:
         yield _lines(dense, width)
     yield from _texts(rng)
     yield from _levels(rng)
+    yield from _groups(rng)
 
 
 def _moments(name: str, block: Block, centred: bool) -> Agreement:
@@ -450,6 +452,26 @@ def _levels(rng: np.random.Generator) -> Iterator[Agreement]:
         ),
     }
     yield from _calls("levels", 1e-12, given)
+
+
+def _groups(rng: np.random.Generator) -> Iterator[Agreement]:
+    """Yield the check of regressions of groups of rows: of estimates, standard errors, statistics and states."""
+    x, t, weight = [*rng.normal(size=(3, ROWS))], rng.normal(size=ROWS), rng.uniform(0.5, 2.0, ROWS)
+    order, starts = rng.permutation(ROWS).astype(np.int32), np.array([0, 9, 40, 41, ROWS])
+    pull = np.array([0.0, 0.5, 2.0])
+
+    def after(function: Callable[..., Any]) -> list[Array]:
+        numbers, facts, marks = np.zeros((3, 4, 4)), np.zeros((2, 4)), np.zeros((2, 4), np.int32)
+        function(*numbers, facts, *marks, x, t, weight, order, starts, pull, True, 0, 4)
+        return [np.nan_to_num(numbers), np.nan_to_num(facts[0]), marks.astype(np.float64)]
+
+    yield Agreement(
+        "groups",
+        "group_regressions",
+        1e-12,
+        lambda: after(native.group_regressions),
+        lambda: after(group_regressions_reference),
+    )
 
 
 def _calls(

@@ -1,0 +1,15 @@
+"""Many small models at once: the same regression for every group of a table.
+
+`fit_groups` reads a table once, sorts its rows by their keys, and fits every group by a kernel (`native/groups.hpp`).
+
+Decisions
+---------
+- **Rows, not sums.** A group is small enough for the cache: its columns are centred and factored by reflections (QR),
+  and the solution is refined on the rows in double-double. The standard errors have the digits of the triangle, and
+  what one more step would change is the certificate: a bound on the error of every coefficient.
+- **Rank.** A column is left out, as in R, where less than 2 (D + 10) eps of it remains beside those before it. Where
+  more remains, but the condition exceeds 1e7 or the rounding of the numbers themselves is as large, the kernel decides
+  nothing: the group is fitted by the system as any other table.
+- **One law.** What is found equals `fit` and `summary` of the rows of the group; settings that the kernel does not
+  know, such as `Ridge(penalty="auto")`, are fitted group by group.
+"""

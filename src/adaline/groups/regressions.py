@@ -1,0 +1,312 @@
+"""Least squares and ridge of every group of rows: the kernel, its reference, and what is found.
+
+minimise sum_n weight_n (t_n - w0 - w'x_n)^2 + sum_j pull_j w_j^2   over the rows n of a group
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from adaline import twofold
+from adaline.arrays import Array
+from adaline.groups.keys import Grouping
+from adaline.kernels import native, numbers_of
+from adaline.sources.threads import run_blocks
+
+STATES = numbers_of(
+    "GroupState", ("solved", "missing", "few_rows", "constant", "dependent", "no_freedom", "exact", "undecided")
+)
+ROUNDING = 2.0**-53
+# condition beyond which the rank is for a single fit to decide; 10x larger leaves digits of standard errors to chance
+MOST_CONDITION = 1e7
+NEGLIGIBLE = 2.0**-70  # a coefficient that counts as zero next to the others
+EXACT_RATIO = 1e-15  # residuals, relative to the largest term, that are rounding
+STEPS = 3  # of refinement; the first is mostly the last
+MOST_SLACK = 0.1  # by what a factor may be off relatively, so that a step bounds an error; 10x larger bounds none
+ENOUGH_DIGITS, LEAST_DIGITS = 15, 6  # from which refinement ends, and below which a single fit decides
+TASK_ROWS = 2**15  # rows of a task; doubling it leaves threads idle at the end of a table of half as many
+
+
+class GroupedRows(NamedTuple):
+    """Rows in columns, with their targets, weights and groups.
+
+    Parameters
+    ----------
+    columns : D vectors (N,).
+    t : (N,) targets.
+    weight : (N,) frequencies, or None for ones.
+    grouping : which rows are of which group.
+    """
+
+    columns: list[Array]
+    t: Array
+    weight: Array | None
+    grouping: Grouping
+
+
+@dataclass(frozen=True)
+class GroupRegressions:
+    """What was found of G groups; NaN where it was not.
+
+    Parameters
+    ----------
+    estimate, std_error, statistic : (G, 1 + D), intercept first.
+    freedom, digits : (G,) degrees of freedom of the residuals, and correct digits of the worst coefficient.
+    state, column : (G,) how each ended, one of STATES, and the column that this is about, D for the target.
+    """
+
+    estimate: Array
+    std_error: Array
+    statistic: Array
+    freedom: Array
+    digits: Array
+    state: NDArray[np.int32]
+    column: NDArray[np.int32]
+
+    def p_values(self) -> Array:
+        """Return the probabilities of statistics as large as these, (G, 1 + D), by Student's distribution."""
+        out = np.empty_like(self.statistic)
+        groups = max(TASK_ROWS // self.statistic.shape[1], 1)
+
+        def work(i: int) -> None:
+            own = slice(i * groups, (i + 1) * groups)
+            freedom = np.where(self.freedom[own] > 0.5, self.freedom[own], np.nan)[:, None]
+            np.multiply(2.0, scipy.special.stdtr(freedom, -np.abs(self.statistic[own])), out=out[own])
+
+        run_blocks(-(-len(out) // groups), work)
+        return out
+
+
+def regress(rows: GroupedRows, intercept: bool, pull: Array | None = None) -> GroupRegressions:
+    """Fit every group; pull (D,) is what the square of a coefficient costs, None for nothing."""
+    groups, width = rows.grouping.groups, 1 + len(rows.columns)
+    theta, error, statistic = (np.empty((groups, width)) for _ in range(3))
+    facts, state, column = np.empty((2, groups)), np.empty(groups, np.int32), np.empty(groups, np.int32)
+    bounds = _tasks(rows.grouping)
+
+    def work(i: int) -> None:
+        found = (theta, error, statistic, facts, state, column)
+        given = (rows.columns, rows.t, rows.weight, rows.grouping.order, rows.grouping.starts, pull, intercept)
+        group_regressions(*found, *given, bounds[i], bounds[i + 1])
+
+    run_blocks(len(bounds) - 1, work)
+    return GroupRegressions(theta, error, statistic, facts[0], facts[1], state, column)
+
+
+def _tasks(grouping: Grouping) -> list[int]:
+    """Return the groups at which tasks of about as many rows begin, and the number of all groups."""
+    tasks = max(int(grouping.starts[-1]) // TASK_ROWS, 1)
+    cuts = np.searchsorted(grouping.starts, np.linspace(0, int(grouping.starts[-1]), tasks + 1)[1:-1])
+    return [0, *np.unique(cuts[(cuts > 0) & (cuts < grouping.groups)]).tolist(), grouping.groups]
+
+
+def group_regressions_reference(
+    theta: Array,
+    error: Array,
+    statistic: Array,
+    facts: Array,
+    state: NDArray[np.int32],
+    column: NDArray[np.int32],
+    x: list[Array],
+    t: Array,
+    weight: Array | None,
+    order: NDArray[np.int32] | None,
+    starts: NDArray[np.int64],
+    pull: Array | None,
+    intercept: bool,
+    first: int,
+    last: int,
+) -> None:
+    """Set what is found of groups first .. last - 1 of those that begin at `starts` in the order."""
+    for g in range(first, last):
+        rows: Any = slice(starts[g], starts[g + 1])
+        rows = rows if order is None else order[rows]
+        own = np.column_stack([*(one[rows] for one in x), t[rows]])
+        weights = np.ones(len(own)) if weight is None else weight[rows]
+        with np.errstate(all="ignore"):
+            name, about, found = _fit_group(_Group(own, weights, pull, intercept))
+        statistics = np.full((3, own.shape[1]), np.nan) if found is None else found.statistics
+        theta[g], error[g], statistic[g] = statistics
+        facts[:, g] = (np.nan, np.nan) if found is None else (found.freedom, found.digits)
+        state[g], column[g] = STATES[name], about
+
+
+class _Group(NamedTuple):
+    """One group of rows (n, D + 1), the target last, with their weights and what coefficients cost."""
+
+    rows: Array
+    weight: Array
+    pull: Array | None
+    intercept: bool
+
+    @property
+    def features(self) -> int:
+        return int(self.rows.shape[1]) - 1
+
+    @property
+    def costs(self) -> Array:
+        return np.zeros(self.features) if self.pull is None else self.pull
+
+    @property
+    def total(self) -> float:
+        return float(self.weight.sum())
+
+
+class _Centred(NamedTuple):
+    """Columns about their means, the roots of the costs below them: what they are, their lengths and rounding."""
+
+    tall: Array
+    mean: Array
+    length: Array
+    noise: float
+
+
+class _Triangle(NamedTuple):
+    """The columns kept, an orthonormal basis of them, the inverse of their triangle, and by what it may be off."""
+
+    kept: NDArray[np.intp]
+    basis: Array
+    inverse: Array
+    slack: float
+
+    @property
+    def unit(self) -> Array:
+        """Lengths of the rows of the inverse."""
+        return np.asarray(np.linalg.norm(self.inverse, axis=1))
+
+
+class _Solved(NamedTuple):
+    """Estimates, standard errors and statistics (3, 1 + D), degrees of freedom, and digits."""
+
+    statistics: Array
+    freedom: float
+    digits: float
+
+
+def _fit_group(group: _Group) -> tuple[str, int, _Solved | None]:
+    """Return how the fit of a group ended, the column that this is about, and what was found."""
+    missing = ~np.isfinite(group.rows).all(axis=0)
+    if missing.any():
+        return "missing", int(missing.argmax()), None
+    if np.count_nonzero(group.weight) < (group.features if group.pull is None else 1) + group.intercept:
+        return "few_rows", 0, None
+    centred = _centre(group)
+    name, about, triangle = _factor(group, centred)
+    found = None if triangle is None else _solve(group, centred, triangle)
+    if found is None:
+        return "undecided", about, None
+    if name == "solved" and not found.freedom > 0.5:
+        return "no_freedom", about, found
+    exact = np.isnan(found.statistics[2, 1:]).all()
+    return "exact" if name == "solved" and exact else name, about, found
+
+
+def _centre(group: _Group) -> _Centred:
+    mean = np.zeros(group.features + 1)
+    for _ in range(2 * group.intercept):
+        mean = mean + group.weight @ (group.rows - mean) / group.total
+    centred = np.sqrt(group.weight)[:, None] * (group.rows - mean)
+    length = np.linalg.norm(centred, axis=0)
+    varies = length[:-1] > 0
+    pulled = np.where(varies, np.sqrt(group.costs), 0.0)
+    noise = ROUNDING * np.abs(group.rows).max(axis=0)[:-1] * math.sqrt(group.total) / length[:-1]
+    tall = np.vstack([centred, np.eye(group.features, group.features + 1) * np.append(pulled, 0.0)])
+    length[:-1] = np.hypot(length[:-1], pulled)
+    return _Centred(tall, mean, length, float(noise[varies & (pulled == 0)].max(initial=0.0)))
+
+
+def _factor(group: _Group, centred: _Centred) -> tuple[str, int, _Triangle | None]:
+    """Return the factor of the columns that do not depend on those before them; None where the rank is doubtful."""
+    name, about, kept = "solved", 0, list[int]()
+    basis = np.empty((len(centred.tall), 0))
+    for j, length in enumerate(centred.length[:-1]):
+        rest = centred.tall[:, j]
+        for _ in range(2):
+            rest = rest - basis @ (basis.T @ rest)
+        left = float(np.linalg.norm(rest))
+        if left <= 2 * (group.features + 10) * ROUNDING * length:
+            found = "constant" if length == 0 else "dependent"
+            if name not in ("dependent", found):
+                name, about = found, j
+            continue
+        if left <= 4 * centred.noise * length:
+            return name, about, None
+        basis = np.column_stack([basis, rest / left])
+        kept.append(j)
+    own = np.array(kept, dtype=np.intp)
+    inverse: Array = np.asarray(np.linalg.inv(np.triu(basis.T @ centred.tall[:, own])), dtype=np.float64)
+    condition = math.sqrt(max(len(own), 1)) * float(np.linalg.norm(inverse * centred.length[own][:, None]))
+    slack = 8 * (len(group.rows) + 10) * (group.features + 1) * ROUNDING * condition + centred.noise**2
+    decided = condition <= MOST_CONDITION and slack <= MOST_SLACK
+    return name, about, _Triangle(own, basis, inverse, slack) if decided else None
+
+
+def _solve(group: _Group, centred: _Centred, triangle: _Triangle) -> _Solved | None:
+    """Solve, refine and bound the error; None where fewer than six digits are proven."""
+    kept, unit = triangle.kept, triangle.unit
+    mean = centred.mean[kept]
+    w = triangle.inverse @ (triangle.basis.T @ centred.tall[:, -1])
+    theta = np.append(centred.mean[-1] - mean @ w, w)
+    step, off, squares = _residual(group, centred, triangle, theta)
+    digits = _digits(group, centred, kept, theta, off)
+    for _ in range(STEPS):
+        if digits > ENOUGH_DIGITS:
+            break
+        theta = theta + step
+        step, off, squares = _residual(group, centred, triangle, theta)
+        digits = _digits(group, centred, kept, theta, off)
+    if not math.isfinite(squares) or digits < LEAST_DIGITS:
+        return None
+    freedom = group.total - group.intercept - float((1 - group.costs[kept] * unit**2).sum())
+    sigma = math.sqrt(squares / freedom) if freedom > 0.5 else math.nan
+    units = np.append(math.sqrt(1 / group.total + float(((mean @ triangle.inverse) ** 2).sum())), unit)
+    out = np.full((3, 1 + group.features), np.nan)
+    own = slice(0 if group.intercept else 1, None)
+    at = np.append(0, 1 + kept)[own]
+    out[0, at], out[1, at] = theta[own], sigma * units[own]
+    size = np.hypot(centred.mean, centred.length / math.sqrt(group.total))
+    largest = max(float((np.abs(theta) * np.append(1.0, size[kept])).max()), float(size[-1]))
+    if math.sqrt(squares / group.total) > EXACT_RATIO * largest:
+        out[2] = out[0] / out[1]
+    return _Solved(out, freedom, digits)
+
+
+def _residual(group: _Group, centred: _Centred, triangle: _Triangle, theta: Array) -> tuple[Array, Array, float]:
+    """Return the step that is left to theta, by what theta is off at most, and the sum of squares."""
+    x, mean = group.rows[:, triangle.kept], centred.mean[triangle.kept]
+    r = twofold.exact(group.rows[:, -1]) - float(theta[0])
+    for j, w in enumerate(theta[1:]):
+        r = r - twofold.exact(x[:, j]) * float(w)
+    pulled = r * group.weight
+    whole = twofold.sum_rows(*pulled)
+    g = np.empty(len(mean))
+    for j in range(len(g)):
+        about = twofold.add(*twofold.sum_rows(*(pulled * x[:, j])), *twofold.multiply(*whole, -mean[j], 0.0))
+        g[j] = twofold.add(*about, *twofold.two_prod(-group.costs[triangle.kept[j]], theta[1 + j]))[0]
+    h = triangle.inverse.T @ g
+    size, step = float(np.linalg.norm(h)), triangle.inverse @ h
+    constant = float(whole[0]) / group.total if group.intercept else 0.0
+    reach = abs(constant) + float(np.linalg.norm(mean @ triangle.inverse)) * size
+    step = np.append(constant - group.intercept * (mean @ step), step)
+    off = np.abs(step) + triangle.slack * np.append(reach, triangle.unit * size)
+    return step, off, float(pulled.hi @ r.hi)
+
+
+def _digits(group: _Group, centred: _Centred, kept: NDArray[np.intp], theta: Array, off: Array) -> float:
+    """Return the correct digits of the worst coefficient, which is off by at most this."""
+    own = slice(0 if group.intercept else 1, None)
+    size, off = np.abs(theta[own]), off[own]
+    length = np.append(math.sqrt(group.total), centred.length[kept])[own]
+    counted = np.maximum(size, off) * length > NEGLIGIBLE * (size * length).max(initial=0.0)
+    if not (size[counted] > off[counted]).all():
+        return 0.0
+    return -math.log10(float((off[counted] / size[counted]).max(initial=0.0)) + ROUNDING)
+
+
+group_regressions: Any = group_regressions_reference if native is None else native.group_regressions

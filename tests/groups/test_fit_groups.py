@@ -1,0 +1,228 @@
+"""Every group's regression is what one fit to its rows gives; groups that cannot be fitted say why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from adaline import GeneralizedLinear, LinearRegression, LogisticRegression, Ridge, datasets, fit_groups, kernels
+from adaline.errors import AdalineError, kept_warnings
+from adaline.groups import regressions
+from adaline.groups.keys import Grouping, group_rows
+from adaline.lazy import nw
+from tests.turns import needs_native
+
+STATISTICS = ["estimate", "std_error", "statistic", "p_value"]
+COLUMNS = ["a", "b", "c"]
+R = pd.read_csv(Path(__file__).parents[1] / "data" / "groups" / "groups.csv", comment="#", keep_default_na=False)
+
+
+def table(groups: int = 12, seed: int = 0) -> pd.DataFrame:
+    """Groups of 5 to 30 rows, in no order, of columns in different units and far from zero."""
+    rng = np.random.default_rng(seed)
+    key = np.repeat(np.arange(groups), rng.integers(5, 31, groups))
+    x = rng.normal(size=(len(key), 3)) * [1.0, 1e-3, 50.0] + [0.0, 1.0, 1e4]
+    y = x @ [1.0, -20.0, 0.1] + key + rng.normal(size=len(key))
+    frame = pd.DataFrame(x, columns=COLUMNS).assign(y=y, key=key, n=rng.integers(1, 4, len(key)).astype(float))
+    return frame.sample(frac=1, random_state=seed, ignore_index=True)
+
+
+def one_fit(system: Any, rows: pd.DataFrame, target: str = "y", **fit: Any) -> pd.DataFrame:
+    model = system.fit(rows[COLUMNS], rows[target], **fit)
+    return pd.DataFrame(model.summary().to_dict()["coefficients"]).set_index("name")[STATISTICS]
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("weight", [None, "n"])
+def test_every_group_is_what_one_fit_to_its_rows_gives(intercept: bool, weight: str | None) -> None:
+    frame = table()
+    system = LinearRegression(fit_intercept=intercept)
+    close = (
+        1e-12 if intercept else 1e-9
+    )  # without one, b and c are nearly dependent: one fit has errors from the Gram matrix
+    found = fit_groups(system, frame, target="y", by="key", features=COLUMNS, weight=weight)
+    assert list(found["key"].unique()) == sorted(frame["key"].unique())
+    for key, rows in frame.groupby("key"):
+        own = found[found["key"] == key].set_index("name")
+        wanted = one_fit(system, rows, **({} if weight is None else {"sample_weight": rows["n"]}))
+        np.testing.assert_allclose(own[STATISTICS], wanted.loc[own.index], rtol=close)
+        assert (own["rows"] == len(rows)).all()
+        assert (own["status"] == "solved").all()
+        assert (own["digits"] > 12).all()
+
+
+def test_coefficients_and_errors_are_those_of_r() -> None:
+    frame = pd.read_csv(datasets.path("abalone"))
+    frame["long"] = frame["length"] > 0.6
+    for case, target, features, weight in (
+        ("lm", "rings", ["diameter", "height", "whole_weight"], None),
+        ("weighted", "whole_weight", ["diameter", "height"], "rings"),
+    ):
+        found = fit_groups(
+            LinearRegression(), frame, target=target, by=["sex", "long"], features=features, weight=weight
+        )
+        found["group"] = found["sex"].astype(str) + " " + found["long"].map({True: "TRUE", False: "FALSE"})
+        wanted = R[R["case"] == case].set_index(["group", "name"])
+        own = found.set_index(["group", "name"]).loc[wanted.index, STATISTICS]
+        np.testing.assert_allclose(own, wanted[STATISTICS].astype(float), rtol=1e-9)
+
+
+def test_the_digits_are_proven() -> None:
+    from fractions import Fraction
+
+    frame = table(6, 1)
+    found = fit_groups(LinearRegression(), frame, target="y", by="key", features=["a", "c"])
+    for key, rows in frame.groupby("key"):
+        x = [[Fraction(1), Fraction(a), Fraction(c)] for a, c in zip(rows["a"], rows["c"], strict=True)]
+        t = [Fraction(one) for one in rows["y"]]
+        matrix = [[sum(r[i] * r[j] for r in x) for j in range(3)] for i in range(3)]
+        right = [sum(r[i] * one for r, one in zip(x, t, strict=True)) for i in range(3)]
+        for i in range(3):  # elimination without rounding
+            for k in range(3):
+                if k != i:
+                    share = matrix[k][i] / matrix[i][i]
+                    matrix[k] = [a - share * b for a, b in zip(matrix[k], matrix[i], strict=True)]
+                    right[k] -= share * right[i]
+        exact = [right[i] / matrix[i][i] for i in range(3)]
+        own = found[found["key"] == key]
+        error = max(abs(Fraction(w) / one - 1) for w, one in zip(own["estimate"], exact, strict=True))
+        assert float(error) <= 10 ** -own["digits"].iloc[0]
+
+
+def test_groups_that_cannot_be_fitted_say_why() -> None:
+    frame = table(9).sort_values("key", ignore_index=True)
+    place = {key: rows.index for key, rows in frame.groupby("key")}
+    frame.loc[place[1][2], "b"] = np.nan
+    frame.loc[place[2], "c"] = 7.0
+    frame.loc[place[3], "c"] = 2 * frame.loc[place[3], "a"] - 4
+    frame.loc[place[4], "y"] = frame.loc[place[4], "a"] * 3
+    frame.loc[place[5][0], "y"] = np.inf
+    frame.loc[place[6], "c"] = frame.loc[place[6], "a"] * (1 + 1e-9 * np.arange(len(place[6])))
+    frame = frame.drop([*place[7][3:], *place[8][4:]])
+    found = fit_groups(LinearRegression(), frame, target="y", by="key", features=COLUMNS)
+    status = found.groupby("key")["status"].first()
+    assert status.to_dict() == {
+        0: "solved",
+        1: "missing values in b",
+        2: "rank-deficient: c is constant and left out",
+        3: "rank-deficient: c depends on columns before it and is left out",
+        4: "exact fit: no tests",
+        5: "missing values in y",
+        6: "ill-conditioned",  # decided by a single fit
+        7: "fewer rows than coefficients",
+        8: "no standard errors: as many rows as coefficients",
+    }
+    numbers = found.set_index(["key", "name"])[STATISTICS]
+    for key in (1, 5, 7):
+        assert numbers.loc[key].isna().all(axis=None)
+    for key in (2, 3):
+        assert numbers.loc[(key, "c")].isna().all()
+        with kept_warnings():
+            wanted = one_fit(LinearRegression(), frame[frame["key"] == key]).drop("c")
+        np.testing.assert_allclose(numbers.loc[key].drop("c"), wanted, rtol=1e-12)
+    with kept_warnings():
+        np.testing.assert_allclose(numbers.loc[6], one_fit(LinearRegression(), frame[frame["key"] == 6]), rtol=1e-12)
+    np.testing.assert_allclose(numbers.loc[4, "estimate"].to_numpy()[1], 3.0, rtol=1e-15)
+    assert numbers.loc[4, ["statistic", "p_value"]].isna().all(axis=None)
+    assert numbers.loc[8, "estimate"].notna().all()
+    assert numbers.loc[8, "std_error"].isna().all()
+
+
+def test_the_frame_is_of_the_kind_given_and_keys_may_be_anything() -> None:
+    frame = table(6)
+    frame["shop"] = frame["key"].map({0: "ö", 1: "a", 2: None, 3: "b", 4: "zz", 5: "a"})
+    frame["day"] = pd.to_datetime("2024-01-01") + pd.to_timedelta(frame["key"] % 2, "D")
+    kept = [*COLUMNS, "y", "shop", "day"]
+    by = ["shop", "day"]
+    wanted = fit_groups(LinearRegression(), frame[kept], target="y", by=by)
+    assert list(wanted.columns) == [*by, "name", *STATISTICS, "rows", "status", "digits"]
+    assert len(wanted) == 4 * frame.groupby(by, dropna=False).ngroups
+    assert wanted["shop"].iloc[-1] is None or pd.isna(wanted["shop"].iloc[-1])
+    polars = fit_groups(LinearRegression(), pl.from_pandas(frame[kept]), target="y", by=by)
+    arrow = fit_groups(LinearRegression(), pa.Table.from_pandas(frame[kept]), target="y", by=by)
+    assert isinstance(polars, pl.DataFrame)
+    assert isinstance(arrow, pa.Table)
+    for other in (polars.to_pandas(), arrow.to_pandas()):
+        assert other["name"].tolist() == wanted["name"].tolist()
+        np.testing.assert_array_equal(other[STATISTICS], wanted[STATISTICS])
+
+
+def test_texts_are_coded_alike_in_all_groups() -> None:
+    frame = table(4).assign(kind=lambda f: np.where(f["a"] > 0, "up", "down"))
+    found = fit_groups(LinearRegression(), frame, target="y", by="key", features=["kind", "b"])
+    numbers = frame.assign(kind=(frame["kind"] == "up").astype(float))
+    wanted = fit_groups(LinearRegression(), numbers, target="y", by="key", features=["kind", "b"])
+    assert found["name"].tolist()[:3] == ["intercept", "kind[T.up]", "b"]
+    np.testing.assert_array_equal(found[STATISTICS], wanted[STATISTICS])
+
+
+@pytest.mark.parametrize(
+    "system",
+    [Ridge(penalty=2.0), Ridge(), LogisticRegression(), GeneralizedLinear("poisson"), LinearRegression(positive=True)],
+)
+def test_any_system_with_a_summary_fits_groups(system: Any) -> None:
+    frame = table(3)
+    target = {LogisticRegression: "up", GeneralizedLinear: "n"}.get(type(system), "y")
+    frame["up"] = np.where(frame["n"] > 1, "many", "few")
+    found = fit_groups(system, frame, target=target, by="key", features=COLUMNS).set_index(["key", "name"])
+    for key, rows in frame.groupby("key"):
+        with kept_warnings():
+            wanted = one_fit(system, rows, target)
+        np.testing.assert_allclose(found.loc[key].loc[wanted.index, STATISTICS], wanted, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"target": "x"}, "target: the table has no column 'x'"),
+        ({"by": []}, "by must name a column"),
+        ({"by": ["key", "key"]}, "names 'key' twice"),
+        ({"features": ["y", "a"]}, "leave out target, keys and weight"),
+        ({"weight": "a"}, "weights must be finite and not negative"),
+        ({"data": "penguins"}, "must be a frame"),
+        ({"data": table().iloc[:0]}, "no rows"),
+    ],
+)
+def test_what_is_wrong_is_named(given: dict[str, Any], says: str) -> None:
+    given = {"data": table(), "target": "y", "by": "key", **given}
+    with pytest.raises(AdalineError, match=says):
+        fit_groups(LinearRegression(), given.pop("data"), **given)
+
+
+@needs_native
+@pytest.mark.parametrize("pull", [None, np.array([0.0, 1e-4, 3.0])])
+def test_the_kernel_is_its_reference(pull: Any) -> None:
+    frame = table(8, 2)
+    frame.loc[frame["key"] == 3, "a"] = 1.0
+    frame.loc[frame["key"] == 4, "b"] = frame["a"]
+    columns = [np.ascontiguousarray(frame[name]) for name in COLUMNS]
+    grouping = group_rows(nw.from_native(frame), ["key"])
+    found = []
+    for function in (kernels.native.group_regressions, regressions.group_regressions_reference):
+        numbers = (
+            np.empty((3, grouping.groups, 4)),
+            np.empty((2, grouping.groups)),
+            np.empty((2, grouping.groups), np.int32),
+        )
+        given = (columns, frame["y"].to_numpy(), frame["n"].to_numpy(), grouping.order, grouping.starts, pull, True)
+        function(*numbers[0], numbers[1], *numbers[2], *given, 0, grouping.groups)
+        found.append(numbers)
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-12, atol=1e-20)
+    np.testing.assert_allclose(found[0][1][0], found[1][1][0], rtol=1e-12)
+    np.testing.assert_allclose(found[0][1][1], found[1][1][1], atol=1.0)
+    np.testing.assert_array_equal(found[0][2], found[1][2])
+
+
+def test_rows_are_the_same_whether_they_are_sorted() -> None:
+    frame = pd.DataFrame({"g": [3.0, 1.0, np.nan, 1.0], "k": [10**12, 5, 5, 5]})
+    mixed, by_key = (group_rows(nw.from_native(one), ["g", "k"]) for one in (frame, frame.sort_values(["g", "k"])))
+    assert by_key.order is None
+    assert isinstance(mixed, Grouping)
+    assert mixed.starts.tolist() == by_key.starts.tolist() == [0, 2, 3, 4]
+    assert [mixed.rows(g).tolist() for g in range(3)] == [[1, 3], [0], [2]]
