@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
 import patsy
@@ -212,6 +213,8 @@ REFUSED = [
     *("y ~ I(a[0])", "y ~ I(a := b)", "y ~ I(f'{a}')", "y ~ 3", "y ~ 3a", "3 ~ a", "y ~ 'a'", 'y ~ "a"', "y ~ `a"),
     *("y ~ ``", "y ~ a\0", "y\0 ~ a", "y ~ a\\b", "y ~ a %in%", "y ~ a %% b", "y ~ a ? b", "y ~ a; b", "y ~ a, b"),
     *("y ~ a &", "y ~ +", "y ~ a +* b", "y ~ /", "y ~ I()", "y ~ I(9**9**9**9 * a)", "y ~ C()", "y ~ C(a, b)"),
+    *("y ~ poly(a, b, 2)", "y ~ I(poly(a, b, degree=2)^2)", "y ~ poly(a, b, c0, degree=30)", "y ~ ifelse(a > 0, 1)"),
+    *("y ~ ifelse(a > 0, 'p', 'q')", "y ~ poly(a, g, degree=2)", "y ~ sin(pi(a))"),
     *("y ~ C(C(g))", "y ~ log()", "y ~ \u202ea", "y, a ~ b", "I(g) ~ a", "y ~ 1e400:a"),
 ]
 
@@ -230,3 +233,20 @@ def test_a_formula_that_means_nothing_is_refused(formula: str) -> None:
         LinearRegression().fit(open_table(MANY, formula=formula))
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 2000
+
+
+def test_a_column_of_the_name_of_a_constant_is_quoted() -> None:
+    """As `y ~ pi`, a name alone, it is the column too."""
+    frame = pd.DataFrame({"y": [1.0, 2.0, 4.0], "pi": [1.0, 2.0, 3.0], "x": [0.5, 0.25, 1.0]})
+    for formula, expected in (("y ~ pi", frame.pi), ("y ~ I(`pi` * 2)", 2 * frame.pi)):
+        assert (
+            open_table(frame, formula=formula).coding.code(nw.from_native(frame, eager_only=True))[:, 0].tolist()
+            == expected.tolist()
+        )
+    with pytest.raises(InvalidParameter, match="there is a column of this name: write `pi`"):
+        open_table(frame, formula="y ~ sin(pi * x)")
+    frame = frame.drop(columns="pi")
+    found = open_table(frame, formula="y ~ sin(pi * x) + ifelse(x > 0.3, x, 2)").coding.code(
+        nw.from_native(frame, eager_only=True)
+    )
+    np.testing.assert_allclose(found, np.column_stack([np.sin(np.pi * frame.x), [0.5, 2.0, 1.0]]), rtol=1e-15)

@@ -282,11 +282,7 @@ class Coding:
     def width(self, factor: TermFactor) -> int:
         """Return the number of columns of a factor."""
         if factor.column is None:
-            found = compiled(factor.text)
-            size = 2 if found.kind == "boolean" else 1
-            if found.kind in ("levels", "columns"):
-                size = found.calls[-1].learner.size(self.facts[found.calls[-1].text])
-            return size - (factor.category and not factor.full)
+            return compiled(factor.text).size(self.facts) - (factor.category and not factor.full)
         if not factor.category:
             return 1
         column = self.column(factor.column, True)
@@ -402,7 +398,7 @@ class Coding:
                 else _contrast(factor).names(factor.text, levels)
             )
         if factor.column is None and compiled(factor.text).kind == "columns":
-            return [f"{factor.text}{k + 1}" for k in range(self.width(factor))]
+            return [f"{factor.text}{suffix}" for suffix in compiled(factor.text).suffixes(self.facts)]
         return [factor.text]
 
     def levels(self, factor: TermFactor) -> tuple[list[str], Facts]:

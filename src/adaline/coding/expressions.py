@@ -13,12 +13,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache, reduce
-from typing import Any
+from itertools import islice, product
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.coding.learned import LEARNERS, Facts, LearnedFunction
+from adaline.coding.learned import LEARNERS, Facts, LearnedFunction, Poly
 from adaline.errors import InvalidParameter
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
@@ -36,6 +37,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "tanh": np.tanh,
 }
 OF_SEVERAL: dict[str, Callable[[Any, Any], Any]] = {"pmax": np.maximum, "pmin": np.minimum}
+CONSTANTS = {"pi": np.float64(np.pi)}  # names of numbers; a column of such a name is written in backquotes
 OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -56,6 +58,7 @@ WORDS: dict[str, Any] = {"TRUE": True, "T": True, "FALSE": False, "F": False, "N
 MOST_LAG = 10_000
 LAG = re.compile(r"lag\((.+), (\d{1,5})\)", re.DOTALL)
 MOST_COMPILED = 2**14  # expressions that are kept: more than a formula has terms
+MOST_PRODUCTS = 1000  # columns of a polynomial in several variables
 MOST_PARTS = 200  # of an expression: names, numbers, operators, calls
 QUOTED = re.compile(r"""(`[^`]*`|"[^"]*"|'[^']*')""")
 
@@ -78,6 +81,7 @@ class Compiled:
 
     `compared` has the comparisons of categories with a text, each with its key among the columns, column and level.
     `kind` is "number", "boolean" (a comparison), or that of the learner which makes several columns or levels.
+    `powers` has those of each column of a polynomial in several variables, poly(x, z, degree=2), by variable.
     """
 
     names: tuple[str, ...]
@@ -85,11 +89,24 @@ class Compiled:
     function: ColumnFunction
     kind: str
     compared: tuple[tuple[str, str, str], ...]
+    powers: tuple[tuple[int, ...], ...] = ()
 
     @property
     def plain(self) -> bool:
         """Whether it needs numbers of the same row, and nothing else."""
         return not self.calls and not self.compared and not any(map(lag_of, self.names))
+
+    def size(self, learned: FactsByCall) -> int:
+        """Return the number of columns, or of levels, of what functions have learned."""
+        if self.kind in ("levels", "columns") and not self.powers:
+            return self.calls[-1].learner.size(learned[self.calls[-1].text])
+        return len(self.powers) or (2 if self.kind == "boolean" else 1)
+
+    def suffixes(self, learned: FactsByCall) -> list[str]:
+        """Return what the names of several columns end in."""
+        if self.powers:
+            return [".".join(map(str, one)) for one in self.powers]
+        return [str(k + 1) for k in range(self.size(learned))]
 
 
 def names_in(text: str) -> list[str]:
@@ -126,14 +143,29 @@ def compiled(text: str) -> Compiled:
     while isinstance(outermost, ast.Call) and isinstance(outermost.func, ast.Name) and outermost.func.id == "I":
         outermost = outermost.args[0]
     kind = "boolean" if isinstance(outermost, ast.Compare) else "number"
-    for one in compiler.calls.values():
-        if one.text == compiler.shown(outermost):
-            kind = one.learner.kind
-        elif one.learner.kind != "number":
-            raise InvalidParameter(f"{one.text!r:.200} in the formula makes several columns, and must be its own term")
+    several = {text: call.learner.kind for text, call in compiler.calls.items() if call.learner.kind != "number"}
+    several |= dict.fromkeys(compiler.products, "columns")
+    parts = {text for one in compiler.products.values() for text in one.parts}
+    for one, own in several.items():
+        if one == compiler.shown(outermost):
+            kind = own
+        elif one not in parts:
+            raise InvalidParameter(f"{one!r:.200} in the formula makes several columns, and must be its own term")
     return Compiled(
-        tuple(compiler.names), tuple(compiler.calls.values()), function, kind, tuple(compiler.compared.values())
+        tuple(compiler.names),
+        tuple(compiler.calls.values()),
+        function,
+        kind,
+        tuple(compiler.compared.values()),
+        next((one.powers for one in compiler.products.values()), ()),
     )
+
+
+class _PolyProduct(NamedTuple):
+    """A polynomial in several variables: the texts of their own polynomials, and the powers of each column."""
+
+    parts: tuple[str, ...]
+    powers: tuple[tuple[int, ...], ...]
 
 
 class _Compiler:
@@ -144,6 +176,7 @@ class _Compiler:
         self.names: list[str] = []
         self.calls: dict[str, LearnerCall] = {}
         self.compared: dict[str, tuple[str, str, str]] = {}
+        self.products: dict[str, _PolyProduct] = {}
 
     def shown(self, node: ast.AST) -> str:
         """Return a part as text, with its backquoted names."""
@@ -155,6 +188,9 @@ class _Compiler:
         if self.parts > MOST_PARTS:
             raise InvalidParameter(f"an expression of the formula has more than {MOST_PARTS} parts: make it a column")
         match node:
+            case ast.Name(id=word) if word in CONSTANTS:
+                constant = CONSTANTS[word]
+                return lambda columns, learned: constant
             case ast.Name(id=word):
                 return self._column(self.quoted.get(word, word))
             case ast.Attribute() if (name := dotted(node)) is not None:
@@ -188,6 +224,13 @@ class _Compiler:
                 return self._column(
                     lag_name(self.quoted.get(getattr(of, "id", ""), dotted(of) or ""), args[1:], node.keywords)
                 )
+            case ast.Call(func=ast.Name(id="ifelse"), args=[test, one, other], keywords=[]):
+                where, yes, no = map(self.build, (test, one, other))
+                return lambda columns, learned: _chosen(*(part(columns, learned) for part in (where, yes, no)))
+            case ast.Call(func=ast.Name(id="poly" | "polym" as name), args=[_, ast.expr() as second, *_] as args) if (
+                not isinstance(second, ast.Constant)
+            ):
+                return self._poly_product(name, args, node)
             case ast.Call(func=ast.Name(id=name)) if name in LEARNERS:
                 return self._learned(name, node)
             case ast.Call(func=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=name), args=args, keywords=[]):
@@ -195,7 +238,7 @@ class _Compiler:
         raise InvalidParameter(
             f"cannot read {self.shown(node)!r:.200} in the formula's {self.text!r:.200}: there are columns, numbers, "
             f"+ - * / ^, comparisons, C(column), factor(column), offset(), lag(column, k), and "
-            f"{', '.join([*FUNCTIONS, *OF_SEVERAL, *LEARNERS])}"
+            f"{', '.join([*FUNCTIONS, *OF_SEVERAL, 'ifelse', *LEARNERS])}"
         )
 
     def _column(self, name: str) -> ColumnFunction:
@@ -216,6 +259,35 @@ class _Compiler:
         text = self.shown(node)
         self.calls.setdefault(text, LearnerCall(text, self.shown(node.args[0]), learner))
         return lambda columns, learned: learner.of(np.asarray(inner(columns, learned)), learned[text])
+
+    def _poly_product(self, name: str, args: list[ast.expr], node: ast.Call) -> ColumnFunction:
+        """Return the function of poly(x, z, degree=2): products of the polynomials of each variable, as R's polym."""
+        own = [ast.Call(func=ast.Name(id="poly"), args=[one], keywords=node.keywords) for one in args]
+        parts = [self._learned("poly", one) for one in own]
+        texts = tuple(map(self.shown, own))
+        learner = self.calls[texts[0]].learner
+        assert isinstance(learner, Poly)
+        degrees = product(range(learner.degree + 1), repeat=len(args))
+        powers = tuple(
+            one[::-1] for one in islice((one for one in degrees if 0 < sum(one) <= learner.degree), MOST_PRODUCTS + 1)
+        )
+        if len(powers) > MOST_PRODUCTS:
+            raise InvalidParameter(f"{name}() in the formula has more than {MOST_PRODUCTS:,} columns: lower its degree")
+        self.products[self.shown(node)] = _PolyProduct(texts, powers)
+
+        def columns_of(columns: Mapping[str, Array], learned: FactsByCall) -> Array:
+            of_each = [np.asarray(part(columns, learned)) for part in parts]
+            with_ones = [np.concatenate([np.ones((len(one), 1)), one], axis=1) for one in of_each]
+            return np.column_stack(
+                [reduce(operator.mul, (x[:, k] for x, k in zip(with_ones, one, strict=True))) for one in powers]
+            )
+
+        return columns_of
+
+
+def _chosen(test: Any, one: Any, other: Any) -> Any:
+    """Return one number where a test holds, another where it does not, NaN where it is not known."""
+    return np.where(np.isnan(test), np.nan, np.where(np.asarray(test) != 0, one, other))
 
 
 def syntax_tree(text: str) -> tuple[ast.expr, dict[str, str]]:

@@ -10,7 +10,16 @@ from functools import cache, partial
 from typing import Any
 
 from adaline.coding.contrasts import contrast_of
-from adaline.coding.expressions import QUOTED, as_python, compiled, lag_of, names_in, outside_quotes, syntax_tree
+from adaline.coding.expressions import (
+    CONSTANTS,
+    QUOTED,
+    as_python,
+    compiled,
+    lag_of,
+    names_in,
+    outside_quotes,
+    syntax_tree,
+)
 from adaline.coding.terms import Term, TermFactor
 from adaline.errors import InvalidParameter
 
@@ -150,6 +159,14 @@ def _check_names(formula: Formula, known: Collection[str]) -> None:
                 f"{_shown(one)!r} in the formula needs more than numbers of its row: make it a column"
             )
     of_targets = [name for one in targets for name in ([one] if one in known else names_in(one))]
+    expressions = [factor.text for term in formula.terms for factor in term.factors if factor.column is None]
+    for name in CONSTANTS.keys() & {*known}:
+        used = next((text for text in expressions if re.search(rf"\b{name}\b", "".join(QUOTED.split(text)[::2]))), None)
+        if used is not None:
+            raise InvalidParameter(
+                f"{name!r} in {_shown(used)!r} of the formula is the number, and there is a column of this name: write "
+                f"`{name}` for the column, or rename it"
+            )
     for name in [
         *of_targets,
         *formula.columns(),

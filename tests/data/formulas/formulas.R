@@ -19,7 +19,9 @@ formulas <- c(
   "ns(x, knots = c(0, 1.5))", "ns(x, df = 3, intercept = TRUE)", "ns(x, knots = 1, Boundary.knots = c(-2, 4))",
   "cut(x, c(-5, 0, 1.5, 9))", "cut(x, c(-5, 0, 1.5, 9), right = FALSE)", "cut(z, 3)", "pmin(x, 1)", "pmax(x, z, 2)",
   "I(x > 0)", "I(x <= z)", "C(a, contr.sum)", "C(a, contr.helmert)", "C(a, contr.poly)", "a * ns(x, df = 2)",
-  "a:poly(x, 2) + z", "offset(log(z)) + x", "I(x > 0):z", "0 + cut(x, c(-5, 0, 1.5, 9)) + C(a, contr.sum)"
+  "a:poly(x, 2) + z", "offset(log(z)) + x", "I(x > 0):z", "0 + cut(x, c(-5, 0, 1.5, 9)) + C(a, contr.sum)",
+  "poly(x, z, degree = 2)", "poly(x, z, degree = 3, raw = TRUE)", "polym(x, z, degree = 3)", "poly(log(z), x, degree = 2)",
+  "I(sin(2 * pi * x))", "ifelse(x > 0, x, 0)", "I(ifelse(a == 'q', z, -z) + ifelse(z < 3, 1, 2))"
 )
 line <- function(...) cat(paste(c(...), collapse = ";"), "\n", sep = "")
 columns <- function(text, part, m) {
@@ -31,7 +33,7 @@ line("data", "y", "", sprintf("%.17g", rows$y))
 for (text in formulas) {
   fit <- lm(as.formula(paste("y ~", text)), rows)
   columns(text, "rows", model.matrix(fit))
-  if (!text %in% c("cut(z, 3)", "I(scale(x)^2)")) { # for which R does not keep breaks or means to predict by
+  if (!text %in% c("cut(z, 3)", "I(scale(x)^2)", "polym(x, z, degree = 3)")) { # for which R does not keep breaks or means to predict by
     t <- delete.response(terms(fit))
     columns(text, "new", model.matrix(t, suppressWarnings(model.frame(t, new, xlev = fit$xlevels)), contrasts.arg = fit$contrasts))
     line(text, "predicted", "", sprintf("%.17g", suppressWarnings(predict(fit, new))))
