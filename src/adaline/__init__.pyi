@@ -16,6 +16,7 @@ from adaline.inference import regression_table as regression_table
 from adaline.inference import term_inflation as term_inflation
 from adaline.inference.effects import effects as effects
 from adaline.inference.means import means as means
+from adaline.inference.simulation import simulate as simulate
 from adaline.playground.launch import play as play
 from adaline.results import Certificate as Certificate
 from adaline.results import Status as Status

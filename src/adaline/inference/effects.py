@@ -56,6 +56,7 @@ UNBOUNDED_EFFECTS = "the likelihood has no maximum: errors of effects that rest 
 
 
 MeanFunction = Callable[[Array, Array], tuple[Array, Array, Array]]
+Answers = Callable[[Array, np.random.Generator], AnyArray]
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ class MeanModel:
     link : the name of the link of each mean with its own output; "" where a mean is of several outputs.
     border : the outputs that the link takes.
     ratio : what the exponential of a difference of outputs is a ratio of: "odds", "rate", "risk", "mean", or nothing.
+    answers : from means (n, C) and a generator to simulated answers, (n, K), or labels (n,); None where their
+        distribution is not known.
     """
 
     theta: Array
@@ -86,6 +89,7 @@ class MeanModel:
     link: str = ""
     border: tuple[float, float] = (-np.inf, np.inf)
     ratio: str = ""
+    answers: Answers | None = None
 
 
 def logistic_means(z: Array, along: Array) -> tuple[Array, Array, Array]:

@@ -14,7 +14,17 @@ from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypedDict, TypeVar
 
-from adaline.arrays import GroupsLike, HypothesisLike, LabelsLike, OffsetsLike, RowsLike, TargetsLike, WeightsLike
+from adaline.arrays import (
+    AnyArray,
+    Array,
+    GroupsLike,
+    HypothesisLike,
+    LabelsLike,
+    OffsetsLike,
+    RowsLike,
+    TargetsLike,
+    WeightsLike,
+)
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.fitted import AnyModel
 from adaline.parameters import (
@@ -33,6 +43,7 @@ if TYPE_CHECKING:  # what answers the questions is imported when one is asked
     from adaline.inference.covariance import ErrorOptions
     from adaline.inference.effects import Effects, EffectsAt, MeanModel
     from adaline.inference.means import Means
+    from adaline.inference.simulation import CoefficientDraws, RandomState
     from adaline.inference.summary import CoefficientTable
     from adaline.inference.term_tests import TermTests, TestType
 
@@ -196,6 +207,41 @@ class InferenceView(Generic[TableT, TestT, JudgedT]):
         check_type(type)
         check_testable(self.model, "anova")
         return terms_tested(self, type)
+
+    def draws(self, draws: int = 1000, random_state: RandomState = 0) -> Array:
+        """Return draws of the coefficients, (draws, 1 + D), intercept first, of several outputs (draws, K, 1 + D).
+
+        They come from the normal distribution about the estimate with the covariance of these errors. Of a column that
+        was left out they are zero.
+
+        Examples
+        --------
+        >>> from adaline import LinearRegression, datasets
+        >>> data = datasets.load("penguins", target="body_mass_g")
+        >>> model = LinearRegression().fit(data.X[:, :2], data.y)
+        >>> found = model.with_errors("HC3", data.X[:, :2], data.y).draws(4000)
+        >>> ratio = found[:, 1] / found[:, 2]
+        >>> ratio.shape
+        (4000,)
+        """
+        from adaline.inference.simulation import coefficient_draws
+
+        return coefficient_draws(self.model._mean_model(self.judged), draws, random_state)
+
+    def simulate(
+        self,
+        X: RowsLike,
+        draws: int = 1000,
+        coefficients: CoefficientDraws = "drawn",
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
+        random_state: RandomState = 0,
+    ) -> AnyArray:
+        """Return what `adaline.simulate` of the model returns, coefficients drawn by these errors."""
+        from adaline.inference.simulation import simulated
+
+        known = self.model._mean_model(self.judged)
+        return simulated(known, self.model, X, draws, coefficients, offset, exposure, random_state)
 
     def effects(
         self,

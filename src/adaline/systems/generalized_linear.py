@@ -42,6 +42,7 @@ from adaline.inference.influence import LikelihoodInfluence, likelihood_influenc
 from adaline.inference.profile import check_profile, profile_ends
 from adaline.inference.sample import WeightKind
 from adaline.inference.sandwich import JudgedLikelihoods, judge_likelihoods
+from adaline.inference.simulation import FamilyAnswers
 from adaline.inference.view import InferenceView, OffsetErrorArguments, RowsAgain
 from adaline.input import Meter, by_blocks, generator, transaction
 from adaline.input.basis import columns_of
@@ -814,7 +815,8 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         refuse_absorbed(self, "effects on the mean")
         link, border = name_of(linked.link), linked.family.range(linked.link)
         found = likelihood_means(fits, linked_means(linked), log_odds=link == "logit", judged=judged)
-        return replace(found, link=link, border=border, ratio=ratio_of(linked.family.name, link))
+        answers = FamilyAnswers(fits, getattr(linked.family, "power", None))
+        return replace(found, link=link, border=border, ratio=ratio_of(linked.family.name, link), answers=answers)
 
     def _row_losses(self) -> list[Loss]:
         """Return the loss of the rows of each fit as they were fitted: with the shape that was found, and offsets."""

@@ -42,6 +42,7 @@ from adaline.inference.likelihood import (
 )
 from adaline.inference.profile import check_profile, profile_ends
 from adaline.inference.sandwich import JudgedLikelihoods, judge_likelihoods
+from adaline.inference.simulation import ClassAnswers
 from adaline.inference.view import ErrorArguments, InferenceView, RowsAgain
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import columns_of
@@ -625,9 +626,10 @@ class LogisticRegression(NearFits, LinearClassifier):
         """Return the fit as a function from the design to the probabilities, for `effects`."""
         fit = self._one_fit("effects")
         if fit.coupled:
-            return likelihood_means([fit], softmax_means, self._fitted_classes(), judged=judged)
+            found = likelihood_means([fit], softmax_means, self._fitted_classes(), judged=judged)
+            return replace(found, answers=ClassAnswers(np.asarray(self._fitted_classes())))
         found = likelihood_means([fit], logistic_means, log_odds=True, judged=judged)
-        return replace(found, link="logit", ratio="odds")
+        return replace(found, link="logit", ratio="odds", answers=ClassAnswers(np.asarray(self._fitted_classes())))
 
     def _loss(self) -> Loss:
         return Logistic() if len(self._fitted_classes()) == 2 and not self._fits[0].coupled else Softmax()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal, Self, Unpack, overload
 
 import numpy as np
@@ -32,6 +32,7 @@ from adaline.inference.ordinal import (
 )
 from adaline.inference.profile import check_profile, ordinal_profile_ends
 from adaline.inference.sandwich import JudgedLikelihoods, judge_likelihoods
+from adaline.inference.simulation import ClassAnswers
 from adaline.inference.view import ErrorArguments, InferenceView, RowsAgain
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import columns_of
@@ -465,7 +466,8 @@ class OrdinalRegression(NearFits, LinearClassifier):
         check_is_fitted(self, "classes_")
         means = ordinal_means(self._fitted_with.cumulative.link)
         odds = self._fitted_with.link == "logit"
-        return likelihood_means(self._fits, means, self._fitted_classes(), odds, judged)
+        found = likelihood_means(self._fits, means, self._fitted_classes(), odds, judged)
+        return replace(found, answers=ClassAnswers(np.asarray(self._fitted_classes())))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -589,13 +589,22 @@ class LinearSystem(LinearRegressor):
         """Return the fit as a function from the design to the means, for `effects`."""
         from adaline.inference.covariance import JudgedRegression
         from adaline.inference.effects import linear_means
+        from adaline.inference.simulation import NormalAnswers
 
         judged = JudgedRegression(self._fits, self._sample()) if judged is None else judged
         fits, found = [fit.without_dependent() for fit in self._fits], judged.covariances()
         theta = np.concatenate([fit.solution.theta for fit in fits])
         exact = all(fit.exact.all() for fit in fits)
         roots = [np.where(exact, np.nan, one.along(np.eye(theta.shape[1]))) for one in found]
-        return linear_means(theta, roots, judged.freedom, exact, judged.describe())
+        sigma = np.array(
+            [
+                fit.unit[k] * np.sqrt(fit.squares[k] / (judged.sample.n - fit.trace[k]))
+                for fit in fits
+                for k in range(len(fit.squares))
+            ]
+        )
+        known = linear_means(theta, roots, judged.freedom, exact, judged.describe())
+        return replace(known, answers=NormalAnswers(sigma))
 
     def _notes(self, errors: str) -> list[str]:
         """Return lines of the summary that are about the system, not its fits."""
