@@ -20,6 +20,7 @@ from adaline.inference.simulation import simulate as simulate
 from adaline.playground.launch import play as play
 from adaline.results import Certificate as Certificate
 from adaline.results import Status as Status
+from adaline.selection.bootstrap import bootstrap as bootstrap
 from adaline.selection.learning_curve import learning_curve as learning_curve
 from adaline.selection.select import select as select
 from adaline.separation.separability import separability as separability

@@ -20,6 +20,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adaline.arrays import Array, GroupsLike, host
 from adaline.block import Block
@@ -96,6 +97,11 @@ class RowsOfFit(ABC):
     def replicate(self, drawn: Replicates, wild: bool = False) -> Replicated:
         """Return the coefficients under the weights of replicates."""
 
+    @property
+    @abstractmethod
+    def determined(self) -> NDArray[np.bool_]:
+        """Which coefficients the rows determine, (q,): neither those left out nor an intercept where there is none."""
+
     @abstractmethod
     def acceleration(self) -> Array:
         """Return a of each coefficient, (q,): one pass, or none with groups."""
@@ -129,7 +135,8 @@ class RowsOfFit(ABC):
         wild: bool,
     ) -> Array:
         m = along.shape[1]
-        pairs, out = m * (m + 1) // 2, []
+        pairs = m * (m + 1) // 2
+        out: list[Array] = []
         for lot in _lots(drawn, pairs + (self.groups * m or pairs)):
             own = steps[lot.first - drawn.first :][: lot.size]
             at = ReplicateSteps(design, lot, np.concatenate([np.zeros((1, m)), own]), np.ones(1 + lot.size, dtype=bool))
@@ -138,7 +145,7 @@ class RowsOfFit(ABC):
             matrices = unpacked(sums[:, :pairs], m) + penalty
             meats = sums[:, pairs:]
             if self.labels is not None:
-                counts = np.ones((self.groups, 1 + lot.size)) if wild else lot.sizes_of(self.labels)
+                counts = np.ones((self.groups, 1 + lot.size)) if wild else lot.counts_of(self.labels)
                 each = meats.reshape(-1, self.groups, m)
                 meats = np.einsum("gb,bgi,bgj->bij", counts, each, each, optimize=True)
             else:
@@ -174,6 +181,11 @@ class RegressionRows(RowsOfFit):
         """A, (1 + D, m), from steps in the coordinates of the fit to those of scaled coefficients."""
         found = coordinates(self.fit, np.eye(self.fit.solution.theta.shape[1]))
         return found if factor_of(self.fit).scaling.intercept else found[:, 1:]
+
+    @property
+    def determined(self) -> NDArray[np.bool_]:
+        """Which coefficients the rows determine."""
+        return np.tile(self.along.any(axis=1), len(self.fit.squares))
 
     def replicate(self, drawn: Replicates, wild: bool = False) -> Replicated:
         """Return the coefficients under the weights of replicates, or of a wild bootstrap: one pass a lot."""
@@ -241,6 +253,11 @@ class LikelihoodRows(RowsOfFit):
     def precision(self) -> bool:  # type: ignore[override]
         """Whether weights are precisions."""
         return self.fit.family is not None and self.fit.family.precision
+
+    @property
+    def determined(self) -> NDArray[np.bool_]:
+        """Which coefficients the rows determine."""
+        return np.asarray(self.design.root.any(axis=2).ravel())
 
     @np.errstate(all="ignore")  # a replicate without a maximum overflows
     def replicate(self, drawn: Replicates, wild: bool = False) -> Replicated:

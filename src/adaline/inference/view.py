@@ -55,7 +55,8 @@ MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 
 CHOSEN = (
     "chosen from {candidates} candidates by its errors on these rows: standard errors, p values and intervals take the "
-    "choice as given and are too small; where they matter, choose on some of the rows and fit the others"
+    "choice as given and are too small; adaline.bootstrap(chosen, X, y) of what select returned repeats the choice, or "
+    "choose on some of the rows and fit the others"
 )
 
 

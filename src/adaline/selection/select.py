@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,7 +154,10 @@ def select(
         if isinstance(best, System):
             change_state(best, chosen_from=len(candidates))
     given = [one.parameters for one in candidates]
-    return Selection(best, given[index], index, winner, given, tried, chosen, measure.name, rule, folds)
+    again = partial(select, system, parameters=both, folds=folds, scoring=scoring, rule=rule, random_state=random_state)
+    whole = "folds" if chosen == "loo" else chosen if chosen in get_args(SelectionMethod) else "auto"
+    again = partial(again, method=whole, progress=False)
+    return Selection(best, given[index], index, winner, given, tried, chosen, measure.name, rule, folds, again)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +192,8 @@ class Selection:
         failure of each.
     method : "loo", "gcv" or "folds", or the name of a criterion of the fit. measure : what the error is.
     rule, folds : as asked for.
+    again : `select` with the same arguments for other rows or weights, (X, y, sample_weight=...). It holds rows out as
+        a whole: leave-one-out becomes folds, as it would leave the other copies of a row that counts twice.
     """
 
     best: Any
@@ -201,6 +206,7 @@ class Selection:
     measure: str
     rule: str
     folds: int
+    again: Callable[..., Selection]
 
     @property
     def curve(self) -> ValidationCurve:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from adaline.activations import Activation, ActivationName
 from adaline.arrays import (
     Array,
+    GroupsLike,
     HypothesisLike,
     OffsetsLike,
     RowsLike,
@@ -108,7 +109,8 @@ from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import split_theta, theta_of
 from adaline.wording import counted
 
-if TYPE_CHECKING:  # tables are slow to import
+if TYPE_CHECKING:  # tables, and some of inference, are slow to import
+    from adaline.inference.bootstrap import RowsOfFit
     from adaline.sources import TableSource
 
 TOLERANCE = {"gradient": 1e-8, "stochastic": 1e-4}
@@ -732,6 +734,21 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         fits = self._likelihoods()
         sources = self._same_rows(*rows) if options.needs_rows(rows.X) else None
         return judge_likelihoods(fits, self._row_losses(), sources, options)
+
+    def _bootstrap_rows(self, given: RowsAgain, groups: GroupsLike) -> list[RowsOfFit] | None:
+        """Return each fit with its rows, where a fit to other weights maximises the same likelihood with them."""
+        from adaline.inference.bootstrap import likelihood_rows
+
+        check_is_fitted(self, "certificate_")
+        refuse_absorbed(self, "bootstrap")
+        state = self._state
+        assert state is not None
+        learned = state.columns.basis is not None and state.columns.basis.learns
+        fits: list[LikelihoodFit] = getattr(self, "_fits", None) or []
+        if learned or self.l1 or not fits or fits[0].root is None or shape_of(self._loss()) == "auto":
+            return None
+        each = zip(self._likelihoods(), self._row_losses(), self._same_rows(*given), strict=True)
+        return [likelihood_rows(fit, loss, source, groups) for fit, loss, source in each]
 
     def _summarise(
         self,

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, Self, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, Unpack, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, HypothesisLike, RowsLike, TargetsLike, WeightsLike, host, is_sparse, like_rows
+from adaline.arrays import (
+    Array,
+    GroupsLike,
+    HypothesisLike,
+    RowsLike,
+    TargetsLike,
+    WeightsLike,
+    host,
+    is_sparse,
+    like_rows,
+)
 from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters
@@ -97,6 +107,9 @@ from adaline.systems.families.named import named_system
 from adaline.systems.families.near import FoldFilling, NearFits, without_fold
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta, theta_of
+
+if TYPE_CHECKING:
+    from adaline.inference.bootstrap import RowsOfFit
 
 ClassScheme = Literal["softmax", "one-vs-rest", "one-vs-one"]
 LogisticSolver = Literal[SmoothSolver, "online"]
@@ -517,6 +530,21 @@ class LogisticRegression(NearFits, LinearClassifier):
         rows.refuse_offset(self)
         sources = [self._same_rows(*rows[:3])] if options.needs_rows(rows.X) else None
         return judge_likelihoods([fit], [self._loss()], sources, options)
+
+    def _bootstrap_rows(self, given: RowsAgain, groups: GroupsLike) -> list[RowsOfFit] | None:
+        """Return the fit with its rows, where a fit to other weights maximises the same likelihood with them."""
+        from adaline.inference.bootstrap import likelihood_rows
+
+        check_is_fitted(self, "classes_")
+        given.refuse_offset(self)
+        basis = self._state.columns.basis if self._state is not None else None
+        other = self.firth or self.l1 or self.penalty == "auto" or (self.penalty and self.standardize)
+        several = len(self._fits) != 1 or not np.isfinite(host(self.intercept_)).all()
+        if other or several or self._fitted_with.class_weight is not None or self._fits[0].root is None:
+            return None
+        if basis is not None and basis.learns:
+            return None
+        return [likelihood_rows(self._fits[0], self._loss(), self._same_rows(*given[:3]), groups)]
 
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def _summarise(

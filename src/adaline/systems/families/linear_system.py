@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import (
     Array,
+    GroupsLike,
     HypothesisLike,
     RowsLike,
     TargetsLike,
@@ -62,6 +63,7 @@ from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import column_notes, split_theta, warn_of_dependence
 
 if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit does not
+    from adaline.inference.bootstrap import RowsOfFit
     from adaline.inference.classical import Interval
     from adaline.inference.conformal import LeftOut
     from adaline.inference.covariance import ErrorOptions, JudgedRegression
@@ -239,6 +241,19 @@ class LinearSystem(LinearRegressor):
         sample = self._sample()
         each = zip(self._fits, self._sources(X, y, sample_weight), strict=True)
         return [one for fit, source in each for one in without_rows(fit, source, sample)]
+
+    def _bootstrap_rows(self, given: RowsAgain, groups: GroupsLike) -> list[RowsOfFit] | None:
+        """Return each fit with its rows, where a fit to other weights solves the same equations with them."""
+        from adaline.inference.bootstrap import regression_rows
+
+        check_is_fitted(self, "coef_")
+        given.refuse_offset(self)
+        refuse_absorbed(self, "bootstrap")
+        basis = self._state.columns.basis if self._state is not None else None
+        if not self._has_fixed_design() or (basis is not None and basis.learns) or self._fits[0].factor is None:
+            return None
+        each = zip(self._fits, self._sources(*given[:3]), strict=True)
+        return [regression_rows(fit, source, self._sample(), groups) for fit, source in each]
 
     @abstractmethod
     def _has_fixed_design(self) -> bool:
