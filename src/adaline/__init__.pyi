@@ -39,6 +39,7 @@ from adaline.systems import FisherDiscriminant as FisherDiscriminant
 from adaline.systems import GaussianClassifier as GaussianClassifier
 from adaline.systems import GaussianMixture as GaussianMixture
 from adaline.systems import GeneralizedLinear as GeneralizedLinear
+from adaline.systems import InstrumentalVariables as InstrumentalVariables
 from adaline.systems import KeslerPerceptron as KeslerPerceptron
 from adaline.systems import KMeans as KMeans
 from adaline.systems import LeastSquaresClassifier as LeastSquaresClassifier

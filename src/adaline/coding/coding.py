@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import prod
 from typing import Annotated, Any, Literal
@@ -122,6 +122,31 @@ class Coding:
             raw = dict.fromkeys(name for factor in term for name in (*factor.numbers(), *factor.categories()))
             out += [":".join(raw)] * width
         return tuple(out)
+
+    def term_columns(self) -> list[list[int]]:
+        """Return for each term the indices of its columns of X, those that indicate gaps in its numbers included."""
+        out: list[list[int]] = []
+        first = 0
+        for factors in self._all_terms:
+            width = self.term_width(factors)
+            if len(out) < len(self.terms) and factors is self.terms[len(out)].factors:
+                out.append([])
+            out[-1] += range(first, first + width)
+            first += width
+        return out
+
+    def only(self, terms: Collection[int]) -> Coding:
+        """Return the coding with some of its terms alone, by their indices."""
+        kept = tuple(term for k, term in enumerate(self.terms) if k in terms)
+        factors = [factor for term in kept for factor in term.factors]
+        used = {(n, False) for f in factors for n in f.numbers()} | {(n, True) for f in factors for n in f.categories()}
+        texts = {call.text for f in factors if f.column is None for call in compiled(f.text).calls}
+        return replace(
+            self,
+            columns=tuple(column for column in self.columns if (column.name, column.is_category) in used),
+            terms=kept,
+            learned=tuple(one for one in self.learned if one.text in texts),
+        )
 
     @cached_property
     def needed(self) -> tuple[str, ...]:

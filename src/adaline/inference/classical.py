@@ -20,7 +20,7 @@ import scipy
 
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
-from adaline.inference.covariance import CLASSICAL, Covariance, ErrorOptions, JudgedRegression, lengths
+from adaline.inference.covariance import CLASSICAL, Covariance, ErrorOptions, JudgedRegression, classical, lengths
 from adaline.inference.sample import Sample
 from adaline.results import made
 from adaline.solvers.least_squares.fit import Fit
@@ -97,12 +97,15 @@ def infer(
     f, f_freedom = math.nan if exact else explained / variance, freedom
     if robust is not None:
         f, f_freedom = (np.nan if exact or fit.penalty.any() else robust.model_f()), robust.freedom
+    elif fit.projected and not exact:
+        f = classical(fit, k, sample).model_f()
     within = math.nan
     if absorbed is not None and not total > 0:
         error = np.full_like(error, math.nan)
     if absorbed is not None:
         within, r_squared = r_squared, 1.0 - float(fit.rss[k]) / absorbed.total if absorbed.total > 0 else math.nan
-    likely = freedom > 0.5 and not exact  # otherwise sigma goes to zero, and the likelihood grows without bound
+    # otherwise sigma goes to zero, and the likelihood grows without bound; of projected columns there is none
+    likely = freedom > 0.5 and not exact and not fit.projected
     spread = math.log(squares / n) + 2 * math.log(fit.unit[k]) if likely else math.nan
     likelihood = -0.5 * n * (LOG_2PI + spread + 1.0)
     likelihood += 0.5 * sample.log_weight

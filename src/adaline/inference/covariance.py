@@ -17,7 +17,7 @@ F. Cribari-Neto, Computational Statistics and Data Analysis 45 (2004), 215-233 (
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -59,6 +59,8 @@ SINGULAR_ROOT = 1e-13
 
 
 Design = TypeVar("Design", FittedDesign, FittedLikelihood)
+DesignOf = Callable[[int, Fit, bool], FittedDesign]
+"""From a fit, with its index, and whether weights are precisions, to the form in which sums over its rows take it."""
 
 
 @dataclass(frozen=True)
@@ -286,18 +288,25 @@ class JudgedRegression:
 
 
 def judge_regression(
-    fits: Sequence[Fit], sources: Sequence[Source] | None, sample: Sample, options: ErrorOptions
+    fits: Sequence[Fit], sources: Sequence[Source] | None, sample: Sample, options: ErrorOptions, design_of: DesignOf
 ) -> JudgedRegression:
-    """Return fits with their standard errors; robust ones read the rows of each fit, classical ones need none."""
+    """Return fits with their standard errors; robust ones read the rows of each fit, classical ones need none.
+
+    `design_of` gives a fit, by its index, in the form in which sums over its rows take it: `lens` of least squares.
+    """
     if sources is None:
         return JudgedRegression(fits, sample, options)
-    each = zip(fits, sources, strict=True)
-    found = [one for fit, own in each for one in covariances(fit.without_dependent(), own, sample, options)]
+    found: list[Covariance] = []
+    for k, (fit, own) in enumerate(zip(fits, sources, strict=True)):
+        kept = fit.without_dependent()
+        found += covariances(kept, own, sample, options, design_of(k, kept, sample.precision))
     return JudgedRegression(fits, sample, options, found)
 
 
-def covariances(fit: Fit, source: Source, sample: Sample, options: ErrorOptions) -> list[Covariance]:
-    """Return the robust covariance of each target of a fit, from its rows."""
+def covariances(
+    fit: Fit, source: Source, sample: Sample, options: ErrorOptions, design: FittedDesign
+) -> list[Covariance]:
+    """Return the robust covariance of each target of a fit, from its rows, in the form in which sums take it."""
     targets, errors = len(fit.squares), options.errors
     if any(sample.n - trace <= 0.5 for trace in fit.trace):
         raise InvalidData(
@@ -306,9 +315,9 @@ def covariances(fit: Fit, source: Source, sample: Sample, options: ErrorOptions)
     options.refuse_absorbed(source)
     check_weight(source, fit, sample)
     if errors in CLUSTERED:
-        return _clustered(fit, source, sample, options)
+        return _clustered(fit, source, sample, options, design)
     notes: Sequence[str] = ()
-    through = options.tempered(lens(fit, sample.precision), float(fit.trace[0]) / sample.n)
+    through = options.tempered(design, float(fit.trace[0]) / sample.n)
     if errors == "HAC":
         serial = lagged(source, through, options.lags, targets)
         meat, squares, notes = serial.meat, serial.squares, serial.notes(options.lags)
@@ -369,8 +378,10 @@ def check_squares(source: Source, fit: Fit, squares: Array) -> None:
         )
 
 
-def _clustered(fit: Fit, source: Source, sample: Sample, options: ErrorOptions) -> list[Covariance]:
-    design, size = lens(fit, sample.precision), 1 + factor_of(fit).rank
+def _clustered(
+    fit: Fit, source: Source, sample: Sample, options: ErrorOptions, design: FittedDesign
+) -> list[Covariance]:
+    size = 1 + factor_of(fit).rank
     found, joined = read_scores(source, design, options.errors, options.groups, size=size)
     check_squares(source, fit, found.squares)
     nested = nested_freedom(source, joined[:2]) if found.kind == "CR1" else 0.0

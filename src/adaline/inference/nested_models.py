@@ -99,6 +99,11 @@ def _check(model: AnyModel) -> None:
         raise InvalidParameter(
             "anova: a penalised fit has no residual degrees of freedom in the sense of an F test. Use LinearRegression."
         )
+    if any(fit.projected for fit in model._fits):
+        raise InvalidParameter(
+            "anova: models with endogenous columns are not compared by their residuals: test the terms, by "
+            "model.test or anova of one model"
+        )
     if sum(len(fit.squares) for fit in model._fits) > 1:
         raise InvalidParameter("anova: the model has several targets; fit and compare them one at a time")
 

@@ -172,6 +172,8 @@ def _residual(view: JudgedModel) -> dict[str, float]:
     if not isinstance(judged, JudgedRegression) or judged.robust is not None:
         return {}
     fit = judged.fits[0]
+    if fit.projected:  # whose residuals do not grow by what a test says
+        return {}
     return {"df": judged.sample.n - float(fit.trace[0]), "sum_of_squares": float(fit.rss[0])}
 
 

@@ -34,6 +34,7 @@ class InputColumns(NamedTuple):
     basis : phi, as learned, with M columns; None where the system works on the columns as given.
     hashed : whether the columns are those that all names of a file are hashed to.
     first : the index of the first column, where they are those of a file of indices, and too many to keep their names.
+    chosen : the indices of the columns that a model works on, where others were given that only its fit needs.
     """
 
     count: Annotated[int, Size("F")]  # type: ignore[assignment]  # not the method of tuples
@@ -42,6 +43,7 @@ class InputColumns(NamedTuple):
     basis: Basis | None = None
     hashed: bool = False
     first: Count | None = None
+    chosen: tuple[Count, ...] = ()
 
     @property
     def width(self) -> int:
@@ -55,6 +57,8 @@ class InputColumns(NamedTuple):
         names = SHOWN_NAMES.get() if self.names is None else self.names
         if names and len(names) == self.count:
             return list(names)
+        if self.chosen:
+            return [f"x{j}" for j in self.chosen]
         made = NumberedNames(self.first or 0, self.count)
         return list(made) if self.count <= NAMED else cast("list[str]", made)
 

@@ -9,6 +9,7 @@ from adaline.systems.fisher_discriminant import FisherDiscriminant as FisherDisc
 from adaline.systems.gaussian_classifier import GaussianClassifier as GaussianClassifier
 from adaline.systems.gaussian_mixture import GaussianMixture as GaussianMixture
 from adaline.systems.generalized_linear import GeneralizedLinear as GeneralizedLinear
+from adaline.systems.instrumental_variables import InstrumentalVariables as InstrumentalVariables
 from adaline.systems.kesler_perceptron import KeslerPerceptron as KeslerPerceptron
 from adaline.systems.kmeans import KMeans as KMeans
 from adaline.systems.least_squares_classifier import LeastSquaresClassifier as LeastSquaresClassifier

@@ -9,9 +9,10 @@ PACKAGE = "adaline.systems"
 
 SYSTEMS = Registry(
     PACKAGE,
-    "LinearRegression Ridge ElasticNet RobustRegression WienerFilter AdaptiveFilter GeneralizedLinear "
-    "LeastSquaresClassifier FisherDiscriminant GaussianClassifier LogisticRegression OrdinalRegression LMS "
-    "Adaline Perceptron Pocket KeslerPerceptron SigmoidPerceptron OnlineLogistic OneVsRest OneVsOne",
+    "LinearRegression Ridge ElasticNet RobustRegression InstrumentalVariables WienerFilter AdaptiveFilter "
+    "GeneralizedLinear LeastSquaresClassifier FisherDiscriminant GaussianClassifier LogisticRegression "
+    "OrdinalRegression LMS Adaline Perceptron Pocket KeslerPerceptron SigmoidPerceptron OnlineLogistic "
+    "OneVsRest OneVsOne",
 )
 UNSUPERVISED = Registry(PACKAGE, "KMeans GaussianMixture")
 CUSTOM = Registry(PACKAGE, "CustomMachine")

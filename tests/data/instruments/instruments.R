@@ -46,7 +46,13 @@ report <- function(case, formula, keep = TRUE, w = NULL) {
   for (type in c("HC2", "HC3", "CR2", "CR3")) say(case, type, se(tempered(X, P, r, birds$w, type, g), keep))
   found <- summary(fit, diagnostics = TRUE)
   say(case, "fit", c(found$sigma, found$r.squared, found$waldtest[1]))
-  say(case, "diagnostics", found$diagnostics)
+  D <- found$diagnostics
+  if (!("(Intercept)" %in% colnames(X))) {  # AER takes residuals about their mean, which is not zero without a constant
+    Z <- model.matrix(fit, component = "instruments")
+    D["Sargan", 3] <- n * (1 - sum(lm.fit(Z, r)$residuals^2) / sum(r^2))
+    D["Sargan", 4] <- pchisq(D["Sargan", 3], D["Sargan", 1], lower.tail = FALSE)
+  }
+  say(case, "diagnostics", D)
   if (is.null(w)) say(case, "diagnostics HC0", summary(fit, vcov. = function(x) vcovHC(x, type = "HC0"), diagnostics = TRUE)$diagnostics)
 }
 liml <- function(case, y, x, d, z, w = rep(1, length(y)), keep = TRUE) {

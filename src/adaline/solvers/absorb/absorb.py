@@ -28,7 +28,7 @@ from adaline.results import Certificate, Status, changed
 from adaline.solvers.absorb.levels import components
 from adaline.solvers.absorb.projection import EPS, MOST_STEPS, Projection, SortedRows
 from adaline.solvers.least_squares.fit import Fit, digits, judge
-from adaline.sources.absorbed import AbsorbedSource, Absorption
+from adaline.sources.absorbed import AbsorbedSource, Absorption, Removal
 from adaline.sources.tables.effects import EffectRows, Levels, read_effect_rows
 from adaline.sources.tables.source import TableSource
 from adaline.sources.targets import RowTargets
@@ -135,12 +135,12 @@ def _exact_rank(codes: list[NDArray[np.int32]], sizes: list[int]) -> int:
     return int((mass > 0).sum()) + int((values > ZERO_EIGENVALUE).sum())
 
 
-def certified(fit: Fit, source: AbsorbedSource) -> Fit:
+def certified(fit: Fit, source: AbsorbedSource, removal: Removal) -> Fit:
     """Return a fit to rows without effects with the digits that it has as one to all columns and dummies.
 
-    Its parameters are those of both.
+    Its parameters are those of both. `removal` is that of the columns of the fit, D regressors and the target.
     """
-    removal, factor, d = source.removal, fit.factor, source.shape.features
+    factor, d = fit.factor, fit.solution.theta.shape[1] - 1
     proof = fit.solution.certificate
     found, status = proof.digits, proof.status
     if factor is not None:

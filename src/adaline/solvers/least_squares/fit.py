@@ -43,6 +43,8 @@ class Fit(NamedTuple):
     trace : (K,) trace of the hat matrix, intercept included: the effective number of parameters.
     rows, weight : number of rows, and the sum of their weights.
     penalty : what large coefficients cost.
+    projected : whether the equations are those of projected columns, so that the residuals are not orthogonal to the
+        columns.
     """
 
     solution: Solution
@@ -54,6 +56,7 @@ class Fit(NamedTuple):
     rows: Count
     weight: PositiveNumber
     penalty: RidgePenalty
+    projected: bool = False
 
     @property
     def rss(self) -> Array:

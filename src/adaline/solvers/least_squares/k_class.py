@@ -184,6 +184,32 @@ def solve_k_class(moments: Moments, roles: Roles, intercept: bool, method: KClas
         out = normal.bounded(none)
         out = out._replace(squares=squared_residuals(moments, roles, targets, out.theta[:, 1:]))
         name = {"2sls": "two-stage least squares", "liml": "limited information maximum likelihood"}[method]
-        fits.append(assemble(own, normal.factor, out, none, f"{name}, {gram_name(normal.factor)}"))
+        fit = assemble(own, normal.factor, out, none, f"{name}, {gram_name(normal.factor)}")
+        fits.append(fit._replace(projected=True))
     identified = all(fit.factor is not None and fit.factor.rank >= rank for fit in fits)
     return KClassFit(tuple(fits), kappa, identified)
+
+
+def scaled_slopes(fits: tuple[Fit, ...]) -> Array:
+    """Return the coefficients of all targets without intercepts, (K, D), in the scales of the moments."""
+    each = []
+    for fit in fits:
+        assert fit.factor is not None
+        scaling = fit.factor.scaling
+        each.append(np.ldexp(fit.solution.theta[:, 1:], scaling.scale - scaling.target_scale[:, None]))
+    return np.concatenate(each)
+
+
+def score_rotation(moments: Moments, roles: Roles, intercept: bool, kappa: float, basis: Array) -> Array:
+    """Return the map (D + L, m) from rows [X z], scaled, to coordinates of (1 - k M)X, given the basis (D, m) of a fit.
+
+    The estimating equations are X'(1 - k M) r = 0, and (1 - k M)X = (1 - k) X + k Z p.
+    """
+    features = moments.shape.features
+    out = np.zeros((features, basis.shape[1]))
+    out[: roles.regressors] = basis
+    inner = basis[roles.endogenous]
+    out[roles.endogenous] = (1.0 - kappa) * inner
+    instruments = roles.instruments(features)
+    out[instruments] += kappa * project(moments, intercept, instruments, list(map(int, roles.endogenous))).u.T @ inner
+    return out

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline.coding import Coding, Effect
 from adaline.errors import ConvergenceWarning, warn
 from adaline.forms import NOT_KEPT, Count, Intercepts, Slopes, Strings, Truths
 from adaline.inference.sample import Counted
@@ -106,11 +107,14 @@ def of_all_rows(state: LeastSquaresState) -> LeastSquaresState:
     return state if proof is state.certificate else replace(state, certificate=proof)
 
 
-def with_effects(state: LeastSquaresState, source: Source) -> LeastSquaresState:
-    """Return what was learned with the effects that were absorbed from the rows; sums of these are of no other use."""
-    assert isinstance(source, AbsorbedSource)
-    effects = source.fitted_effects(state.fits[0].solution.theta[0])
+def with_effects(
+    state: LeastSquaresState, coding: Coding, effects: tuple[Effect, ...], source: AbsorbedSource
+) -> LeastSquaresState:
+    """Return what was learned with the effects that were absorbed from the rows; sums of these are of no other use.
+
+    `coding` is that of the columns of the model.
+    """
     if state.certificate.status is Status.NOT_CONVERGED:
         warn(f"{Status.NOT_CONVERGED}: {state.certificate.advice}", ConvergenceWarning)
-    coding = replace(source.coding, effects=effects)
-    return replace(state, columns=state.columns._replace(coding=coding), absorbed=source.absorption, sums=None)
+    columns = state.columns._replace(coding=replace(coding, effects=effects))
+    return replace(state, columns=columns, absorbed=source.absorption, sums=None)

@@ -35,7 +35,7 @@ from adaline.input.coded import effects_on, refuse_absorbed
 from adaline.input.columns import InputColumns
 from adaline.input.drafts import continued, snapshot
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
-from adaline.input.system import check_same_columns
+from adaline.input.system import check_same_columns, columns_on
 from adaline.parameters import FLAG, LEVEL, PREDICTED_INTERVAL, AnyInterval, ErrorKind, PredictedInterval, one_of
 from adaline.results import CONSTANT, EXPLAINED, Certificate, combine_certificates, made, without_constants
 from adaline.solvers.least_squares.choose import is_wide, sums
@@ -72,6 +72,7 @@ if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit do
     from adaline.inference.influence import CoefficientInfluence, Influence
     from adaline.inference.regression import Summary
     from adaline.inference.view import InferenceView, RowsAgain
+    from adaline.sums import FittedDesign
 
 
 class LinearSystem(LinearRegressor):
@@ -125,8 +126,8 @@ class LinearSystem(LinearRegressor):
         else:
             total = sums(source, self.fit_intercept)
             state = self._found(rows, self._solve(rows, total), total, meter)
-        if source.absorption is not None:
-            state = with_effects(state, source)
+        if isinstance(source, AbsorbedSource):
+            state = self._with_effects(state, source)
         self._state = of_all_rows(state)
         self._warn_of_dependence(None)
         return self
@@ -161,6 +162,7 @@ class LinearSystem(LinearRegressor):
         other = continued(other)
         theirs = other._own_sums("merge")
         check_same_columns(self, other)
+        self._check_alike(other)
         if mine.shape != theirs.shape or self.fit_intercept != other.fit_intercept:
             raise InvalidData(
                 f"cannot merge models of different shape: {mine.shape} with fit_intercept={self.fit_intercept} and "
@@ -189,7 +191,7 @@ class LinearSystem(LinearRegressor):
         rows = self._counting(counted)
         solved = self._solve(rows, left) if left.weight > 0 else None
         fits = () if solved is None else solved.fits
-        each = [left] if len(fits) == 1 else [left.target(k) for k in range(len(fits))]
+        each = self._solved_sums(left, len(fits))
         digits = min((fit.solution.certificate.digits for fit in fits), default=0.0)
         counts = [
             partial(output_digits, moments, self.fit_intercept, fit.penalty)
@@ -214,7 +216,7 @@ class LinearSystem(LinearRegressor):
             from adaline.systems.families.conformal import conformal  # seldom needed
 
             return conformal(self).predict(X, level)
-        return self._values(X, interval, level)
+        return self._values(self._regressors(X), interval, level)
 
     @by_blocks
     def _values(self, X: RowsLike, interval: PredictedInterval | None, level: float) -> Array | Interval:
@@ -432,7 +434,13 @@ class LinearSystem(LinearRegressor):
         check_is_fitted(self, "coef_")
         rows.refuse_offset(self)
         sources = self._sources(rows.X, rows.y, rows.sample_weight) if options.needs_rows(rows.X) else None
-        return judge_regression(self._fits, sources, self._sample(), options)
+        return judge_regression(self._fits, sources, self._sample(), options, self._design_of)
+
+    def _design_of(self, k: int, fit: Fit, precision: bool) -> FittedDesign:
+        """Return fit k in the form in which sums over its rows take it."""
+        from adaline.inference.covariance import lens
+
+        return lens(fit, precision)
 
     def _summarise(self, asked: InferenceView[Summary, HypothesisTest, JudgedRegression], level: float) -> Summary:
         from adaline.inference.regression import summarise_regression
@@ -498,6 +506,8 @@ class LinearSystem(LinearRegressor):
 
         check_is_fitted(self, "coef_")
         refuse_absorbed(self, "influence")
+        if any(fit.projected for fit in self._fits):
+            raise InvalidParameter("no influence with endogenous columns: leverages are those of least squares")
         return influence(self._fits, self._sources(X, y, sample_weight), self._sample(), self._flat, dfbetas)
 
     def variance_inflation(self) -> Array:
@@ -598,7 +608,7 @@ class LinearSystem(LinearRegressor):
             return fit
         from adaline.solvers.absorb.absorb import certified  # tables are slow to import
 
-        return certified(fit, source)
+        return certified(fit, source, source.removal)
 
     def _mean_model(self, judged: JudgedRegression | None = None) -> MeanModel:
         """Return the fit as a function from the design to the means, for `effects`."""
@@ -635,15 +645,35 @@ class LinearSystem(LinearRegressor):
             factor_of(fit)
         if hasattr(self, "absorbed_") and not isinstance(X, Source):
             raise InvalidParameter("effects were absorbed from a table: give that again, as X=open_table(...)")
-        source = open_rows(self, X, y, sample_weight, reset=False).source
+        reader = self._reader()
+        source = open_rows(reader, X, y, sample_weight, reset=False).source
         targets = len(by_target(self._fits))
-        columns = self._fits[0].solution.theta.shape[1] - 1
+        columns = columns_on(reader).width
         if source.shape != (columns, targets):
             raise InvalidData(
                 f"the model has {columns} columns and {targets} targets, the rows {source.shape.features} and "
                 f"{source.shape.targets}"
             )
         return [source] if len(self._fits) == 1 else [of_target(source, k) for k in range(targets)]
+
+    def _regressors(self, X: RowsLike) -> RowsLike:
+        """Return rows without columns that only the fit needs, where they have these."""
+        return X
+
+    def _reader(self) -> LinearSystem:
+        """Return the model as it reads rows with targets."""
+        return self
+
+    def _solved_sums(self, total: Moments, fits: int) -> list[Moments]:
+        """Return the moments that each of so many fits was solved from, by the sums of all columns."""
+        return [total] if fits == 1 else [total.target(k) for k in range(fits)]
+
+    def _check_alike(self, other: Self) -> None:
+        """Refuse to merge models whose columns mean something else."""
+
+    def _with_effects(self, state: LeastSquaresState, source: AbsorbedSource) -> LeastSquaresState:
+        """Return what was learned with the effects that were absorbed from the rows."""
+        return with_effects(state, source.coding, source.fitted_effects(state.fits[0].solution.theta[0]), source)
 
     def _sample(self) -> Sample:
         """Return how many observations the rows stand for."""
@@ -685,7 +715,7 @@ class LinearSystem(LinearRegressor):
         return other
 
     def _reopen(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, verb: str) -> Source:
-        source = open_rows(self, X, y, sample_weight, reset=False).source
+        source = open_rows(self._reader(), X, y, sample_weight, reset=False).source
         if source.shape != self._own_sums(verb).shape:
             raise InvalidData(
                 f"cannot {verb}: the model has shape {self._own_sums(verb).shape}, the rows {source.shape}"

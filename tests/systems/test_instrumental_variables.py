@@ -1,0 +1,167 @@
+"""Instrumental variables: against R's AER and sandwich, and the laws of a model that sums give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from adaline import InstrumentalVariables, LinearRegression, load, save
+from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
+from adaline.estimator import clone
+from tests.instruments import BIRDS, CASES, MODELS, THEIRS
+
+IN_MEMORY = [case for case in CASES if case != "absorbed"]
+NAMES = {"estimate": "estimate", "classical": "std_error"}
+
+
+def given(case: str) -> tuple[pd.DataFrame, Any, InstrumentalVariables, dict[str, Any]]:
+    """Return X, y, a model and the weights of a case."""
+    own, inner, outer = MODELS[case.removeprefix("liml ")]
+    model = InstrumentalVariables(
+        method="liml" if case.startswith("liml") else "2sls",
+        endogenous=inner,
+        instruments=outer,
+        fit_intercept=case != "origin",
+        weights="precision" if case.endswith("weighted") else "frequency",
+    )
+    weight = {"sample_weight": BIRDS["w"].to_numpy()} if case.endswith("weighted") else {}
+    return BIRDS[[*outer, *own, *inner]], BIRDS["body_mass_g"].to_numpy(float), model, weight
+
+
+def column(summary: Any, name: str) -> list[float]:
+    return [row[name] for row in summary.to_dict()["coefficients"]]
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("case", IN_MEMORY)
+def test_coefficients_and_errors_are_those_of_r(case: str) -> None:
+    X, y, model, weight = given(case)
+    model.fit(X, y, **weight)
+    table = model.summary()
+    assert column(table, "estimate") == pytest.approx(THEIRS[case, "estimate"], rel=1e-9)
+    assert column(table, "std_error") == pytest.approx(THEIRS[case, "classical"], rel=1e-9)
+    for errors in ("HC0", "HC1", "HC2", "HC3", "CR1", "CR2", "CR3"):
+        if (case, errors) not in THEIRS:
+            continue
+        more = {"groups": BIRDS["place"].to_numpy()} if errors[0] == "C" else {}
+        robust = model.summary(errors=errors, X=X, y=y, **weight, **more)
+        assert column(robust, "std_error") == pytest.approx(THEIRS[case, errors], rel=1e-8), errors
+    if (case, "fit") in THEIRS:
+        found = table.to_dict()
+        assert [found["sigma"], found["r_squared"], found["f_statistic"]] == pytest.approx(
+            THEIRS[case, "fit"], rel=1e-9
+        )
+    if case.startswith("liml"):
+        assert model.kappa_ == pytest.approx(THEIRS[case, "kappa"], rel=1e-9)
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("case", [case for case in IN_MEMORY if (case, "diagnostics") in THEIRS])
+def test_tests_of_instruments_are_those_of_r(case: str) -> None:
+    X, y, model, weight = given(case)
+    rows = model.fit(X, y, **weight).summary().to_dict()["tests"][:-1]
+    theirs = THEIRS[case, "diagnostics"].reshape(-1, 4)  # df1, df2, statistic, p
+    theirs = theirs[~np.isnan(theirs[:, 2])]
+    assert len(rows) == len(theirs)
+    for row, (df, rest, statistic, chance) in zip(rows, theirs, strict=True):
+        assert (row["df"], row.get("df_residual", np.nan)) == pytest.approx((df, rest), nan_ok=True)
+        assert row["F" if "F" in row else "chi2"] == pytest.approx(statistic, rel=1e-8)
+        assert row["p_value"] == pytest.approx(chance, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["2sls", "liml"])
+def test_sums_stream_merge_and_forget(method: str) -> None:
+    X, y, model, _ = given("two")
+    model = model.set_params(method=method)
+    order = np.random.default_rng(1).permutation(len(y))
+    X, y = X.iloc[order], y[order]
+    whole = clone(model).fit(X, y)
+    streamed = clone(model).partial_fit(X[:150], y[:150]).partial_fit(X[150:], y[150:])
+    merged = clone(model).fit(X[:150], y[:150]).merge(clone(model).fit(X[150:], y[150:]))
+    for one in (streamed, merged):
+        assert one.coef_ == pytest.approx(whole.coef_, rel=1e-11)
+        assert one.summary().to_dict()["tests"][0]["F"] == pytest.approx(
+            whole.summary().to_dict()["tests"][0]["F"], rel=1e-11
+        )
+    left = merged.forget(X[150:], y[150:])
+    assert left.coef_ == pytest.approx(clone(model).fit(X[:150], y[:150]).coef_, rel=1e-9)
+    other = InstrumentalVariables(endogenous=["flipper_length_mm"], instruments=["gentoo", "chinstrap", "male"])
+    with pytest.raises(InvalidData, match="not the same"):
+        other.fit(X, y).merge(whole)
+
+
+@pytest.mark.parametrize("method", ["2sls", "liml"])
+def test_weights_are_repeated_rows_and_several_targets_are_fitted_one_by_one(method: str) -> None:
+    X, y, model, _ = given("over")
+    model, weight = model.set_params(method=method), np.arange(len(y)) % 3
+    weighted = clone(model).fit(X, y, sample_weight=weight)
+    repeated = clone(model).fit(X.loc[X.index.repeat(weight)], np.repeat(y, weight))
+    for name in ("estimate", "std_error"):
+        assert column(weighted.summary(), name) == pytest.approx(column(repeated.summary(), name), rel=1e-10)
+    for one, other in zip(*(m.summary().to_dict()["tests"] for m in (weighted, repeated)), strict=True):
+        assert {**one, "test": 0, "column": 0} == pytest.approx({**other, "test": 0, "column": 0}, rel=1e-9)
+    both = clone(model).fit(X, np.column_stack([y, X["male"]]))
+    alone = [clone(model).fit(X, target) for target in (y, X["male"])]
+    assert both.coef_ == pytest.approx(np.stack([one.coef_ for one in alone]), rel=1e-10)
+    assert [row["F"] for row in both.summary().to_dict()["tests"][1][-1:]] == pytest.approx(
+        [row["F"] for row in alone[1].summary().to_dict()["tests"][-1:]], rel=1e-9
+    )
+    robust = both.summary(errors="HC1", X=X, y=np.column_stack([y, X["male"]])).to_dict()["coefficients"]
+    single = alone[1].summary(errors="HC1", X=X, y=X["male"]).to_dict()["coefficients"]
+    assert [r["std_error"] for r in robust[3:]] == pytest.approx([r["std_error"] for r in single], rel=1e-9)
+
+
+def test_files_and_predictions_without_instruments(tmp_path: Any) -> None:
+    X, y, model, _ = given("liml two")
+    model.fit(X, y)
+    save(model, tmp_path / "m.adaline")
+    again = load(tmp_path / "m.adaline")
+    inner = X[["bill_length_mm", "flipper_length_mm", "bill_depth_mm"]]
+    for one in (model, again):
+        assert (one.predict(X) == one.predict(inner)).all()
+        assert one.feature_names_in_.tolist() == list(inner.columns)
+        assert str(one.summary(errors="HC1", X=X, y=y)) == str(model.summary(errors="HC1", X=X, y=y))
+    again.partial_fit(X, y)
+    plain = InstrumentalVariables(endogenous=[4, 5], instruments=[0, 1, 2]).fit(X.to_numpy(), y)
+    assert plain.coef_.shape == (3,)
+    assert (plain.predict(X.to_numpy()) == plain.predict(inner.to_numpy())).all()
+    assert [row["name"] for row in plain.summary().to_dict()["coefficients"]] == ["intercept", "x3", "x4", "x5"]
+
+
+def test_without_endogenous_columns_it_is_least_squares() -> None:
+    X, y, _, _ = given("over")
+    mine, theirs = InstrumentalVariables().fit(X, y), LinearRegression().fit(X, y)
+    assert (mine.coef_ == theirs.coef_).all()
+    assert mine.summary().to_dict()["aic"] == theirs.summary().to_dict()["aic"]
+
+
+def test_what_does_not_identify_coefficients_is_named() -> None:
+    rng = np.random.default_rng(2)
+    x, z, w, error = rng.normal(size=(4, 200))
+    rows = pd.DataFrame({"x": x, "d": z + error, "e": 2 * z - error, "z": z, "w": w, "zz": 3 * z + 1, "x2": 2 * x})
+    y = rows.d - rows.e + x + error
+    fit = lambda d, z: InstrumentalVariables(endogenous=d, instruments=z).fit(rows[["x", *d, *z]], y)  # noqa: E731
+    with pytest.raises(InvalidData, match=r"2 endogenous columns \(d, e\) need at least as many instruments.* is 1"):
+        fit(["d", "e"], ["z"])
+    with pytest.raises(InvalidData, match=r"do not tell the columns apart.* e = .*add nothing: zz = 3 z \+ 1"):
+        fit(["d", "e"], ["z", "zz"])
+    with pytest.raises(InvalidData, match=r"columns apart.* d = .* x2 = 2 x"):
+        fit(["d"], ["x2"])
+    weak = fit(["d"], ["w"]).summary()
+    assert any("weak instruments for d" in note for note in weak.notes)
+    with pytest.warns(AdalineWarning, match="add nothing: zz"):
+        model = fit(["d"], ["z", "zz"])
+    assert model.coef_ == pytest.approx(fit(["d"], ["z"]).coef_)
+    assert "Sargan" not in [row["test"] for row in model.summary().to_dict()["tests"]]
+    for d, z, message in (
+        (["d"], ["no"], "no column 'no'"),
+        ([], ["z"], "without an endogenous column"),
+        (["d"], ["d", "z"], "is endogenous, and an instrument"),
+    ):
+        with pytest.raises(InvalidParameter, match=message):
+            InstrumentalVariables(endogenous=d, instruments=z).fit(rows, y)
+    with pytest.raises(InvalidParameter, match="influence"):
+        model.influence(rows[["x", "d", "z", "zz"]], y)
