@@ -11,7 +11,16 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from adaline import GeneralizedLinear, LinearRegression, LogisticRegression, Ridge, datasets, fit_groups, kernels
+from adaline import (
+    GeneralizedLinear,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    datasets,
+    fit_groups,
+    kernels,
+    open_table,
+)
 from adaline.errors import AdalineError, kept_warnings
 from adaline.groups import regressions
 from adaline.groups.keys import Grouping, group_rows
@@ -182,10 +191,12 @@ def test_any_system_with_a_summary_fits_groups(system: Any) -> None:
     [
         ({"target": "x"}, "target: the table has no column 'x'"),
         ({"by": []}, "by must name a column"),
-        ({"by": ["key", "key"]}, "names 'key' twice"),
+        ({"by": ["key", "key"]}, "'key' is named twice"),
         ({"features": ["y", "a"]}, "leave out target, keys and weight"),
         ({"weight": "a"}, "weights must be finite and not negative"),
-        ({"data": "penguins"}, "must be a frame"),
+        ({"data": "penguins", "target": "mass", "by": "species"}, "no column 'mass'"),
+        ({"data": open_table("penguins", target="bill_length_mm", missing="drop")}, "the table is open"),
+        ({"data": "penguins", "target": None, "by": "species", "formula": "body_mass_g ~ 1"}, "no columns to learn"),
         ({"data": table().iloc[:0]}, "no rows"),
     ],
 )
@@ -226,3 +237,26 @@ def test_rows_are_the_same_whether_they_are_sorted() -> None:
     assert isinstance(mixed, Grouping)
     assert mixed.starts.tolist() == by_key.starts.tolist() == [0, 2, 3, 4]
     assert [mixed.rows(g).tolist() for g in range(3)] == [[1, 3], [0], [2]]
+
+
+def test_files_and_formulas_are_read_as_frames_are(tmp_path: Path) -> None:
+    frame = table(5).assign(shop=lambda f: "s" + f["key"].astype(str))
+    frame.loc[3, "b"] = np.nan
+    wanted = fit_groups(LinearRegression(), frame, target="y", by=["shop", "key"], features=COLUMNS)
+    frame.to_parquet(tmp_path / "t.parquet")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for name in ("t.parquet", "t.csv"):
+        for given in ({"target": "y", "features": COLUMNS}, {"formula": "y ~ a + b + c"}):
+            found = fit_groups(LinearRegression(), tmp_path / name, by=["shop", "key"], **given)
+            pd.testing.assert_frame_equal(found, wanted)
+    formula = "log(y + 100) ~ C(n) + poly(a, 2)"
+    with kept_warnings():
+        one = LinearRegression().fit(open_table(frame, formula=formula))
+    found = fit_groups(LinearRegression(), frame.assign(all=1), by="all", formula=formula)
+    np.testing.assert_allclose(found["estimate"][1:], one.coef_, rtol=1e-10)
+    assert found["name"].tolist()[1:] == one.feature_names_in_.tolist()
+    source = open_table(frame, target="y", features=["a", "b"], missing="drop")
+    dropped = fit_groups(LinearRegression(), source, by="key")
+    pd.testing.assert_frame_equal(
+        dropped, fit_groups(LinearRegression(), frame.dropna(), target="y", by="key", features=["a", "b"])
+    )

@@ -40,6 +40,7 @@ from adaline.cli.options import (
     "adaline fit flights.parquet -t arr_delay --features distance --absorb carrier,tailnum --cluster-errors carrier",
     "adaline fit claims.csv -t claims -s GeneralizedLinear --set loss=poisson --offset 'log(years)'",
     "adaline fit clicks.csv -t click -s OnlineLogistic --passes 1 -o clicks.adaline",
+    "adaline fit sales.parquet -t sold --by store,item -o coefficients.parquet",
 )
 def fit(
     options: Options,
@@ -85,6 +86,15 @@ def fit(
             help="One or two columns by which to cluster the standard errors (CR3, or the --errors kind).",
         ),
     ] = None,
+    by: Annotated[
+        str | None,
+        option(
+            "--by",
+            metavar="A,B",
+            help="Fit one model to each group of rows that share these columns, and write a row for each coefficient: "
+            "CSV, or JSON lines with --json, to stdout, or to the .csv, .tsv or .parquet file of -o.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None, option("--output", "-o", metavar="FILE", help="File to save the model to; default: not saved.")
     ] = None,
@@ -97,6 +107,12 @@ def fit(
     from adaline.cli.fit import run_fit
 
     given = [*(settings or []), *([] if link is None else [f"link={link}"])]
+    if by is not None:
+        from adaline.cli.groups import run_groups
+
+        others = {"--passes": passes, "--errors": errors, "--cluster-errors": cluster_errors}
+        run_groups(options, system, given, listed(by) or (), output, json, others)
+        return
     run_fit(options, system, given, output, json, passes=passes, errors=errors, groups=cluster_errors)
 
 

@@ -9,19 +9,17 @@ from typing import Any, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, DataLike, framed
-from adaline.coding import Column
-from adaline.coding.frames import collected, learn_from_frame
-from adaline.coding.reading import is_missing
-from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType, kept_warnings
+from adaline.arrays import Array, DataLike
+from adaline.errors import AdalineError, InvalidParameter, kept_warnings
 from adaline.estimator import clone, is_classifier
 from adaline.fitted import AnySystem
-from adaline.groups.keys import Grouping, group_rows
 from adaline.groups.regressions import STATES, GroupedRows, regress
+from adaline.groups.rows import GroupTable, read_groups
 from adaline.inference.summary import FrameBackend, frame_of_columns
 from adaline.input.basis import columns_of
-from adaline.lazy import nw
-from adaline.results import Status, some
+from adaline.results import Status
+from adaline.sources import TableSource
+from adaline.sources.tables.spec import TableSpec, names_of
 from adaline.systems import LinearRegression
 
 SOLVED = Status.SOLVED.label
@@ -67,10 +65,11 @@ def fit_groups(
     system: AnySystem,
     data: DataLike,
     *,
-    target: str,
+    target: str | None = None,
     by: str | Sequence[str],
     features: Sequence[str] | None = None,
     weight: str | None = None,
+    formula: str | None = None,
 ) -> Any:
     """Fit the same regression to every group of a table, and return a frame of coefficients.
 
@@ -82,8 +81,9 @@ def fit_groups(
     ----------
     system : a system with a `summary`, as LinearRegression(); it is not changed
         What is fitted to every group.
-    data : frame of pandas, polars or Arrow
-        The table. Texts and declared categories become columns by one coding, learned from all groups.
+    data : frame, path, pattern of paths, SQL query, dictionary of columns, or what open_table returns
+        The table. Texts and declared categories become columns by one coding, learned from all groups. A table that is
+        open brings its own target, features and weight, and its policy for missing values.
     target : name
         The column to predict.
     by : name, or list of names
@@ -92,15 +92,18 @@ def fit_groups(
         Columns to learn from; None: all but target, keys and weight.
     weight : name, or None
         Column of weights: how often a row was observed.
+    formula : text, or None
+        Instead of target and features, as in "log(sold) ~ price + C(season)"; scales and levels are those of all rows.
 
     Returns
     -------
     frame
-        Of the kind of `data`: for each group, sorted by key, one row a coefficient, with the columns of `by`, `name`
-        ("intercept" or the column), `estimate`, `std_error`, `statistic`, `p_value`, `rows` of the group, `status`, and
-        `digits`: the correct digits of the group's worst coefficient, a proven bound. `status` is "solved", or says why
-        there are no numbers (missing values, too few rows), why some are missing (a column that is constant or depends
-        on others is left out, as in R), or what the certificate of the fit says. Numbers that do not exist are NaN.
+        Of the kind of `data` where that is a frame, else of pandas where it is installed. For each group, sorted by
+        key, it has one row a coefficient, with the columns of `by`, `name` ("intercept" or the column), `estimate`,
+        `std_error`, `statistic`, `p_value`, `rows` of the group, `status`, and `digits`: the correct digits of the
+        group's worst coefficient, a proven bound. `status` is "solved", or says why there are no numbers (missing
+        values, too few rows), why some are missing (a column that is constant or depends on others is left out, as in
+        R), or what the certificate of the fit says. Numbers that do not exist are NaN.
 
     Examples
     --------
@@ -121,91 +124,19 @@ def fit_groups(
     ----------
     Lecture S0, section 5.1, (5.8), for every group. One pass over the rows.
     """
-    frame = _as_frame(data)
-    keys = _names(frame, "by", [by] if isinstance(by, str) else by)
-    used = _names(frame, "features", features) if features is not None else None
-    for what, name in (("target", target), ("weight", weight)):
-        if name is not None:
-            _names(frame, what, [name])
-    own = {target, *keys, *([] if weight is None else [weight])}
-    if used is not None and (own & {*used}):
-        raise InvalidParameter(f"features names {some(sorted(own & {*used}))}: leave out target, keys and weight")
-    used = used if used is not None else [name for name in frame.columns if name not in own]
-    if not used:
-        raise InvalidData("there are no columns to learn from besides target, keys and weight")
-    names, columns = _columns(frame.select(used))
-    grouping = group_rows(frame, keys)
-    rows = GroupedRows(columns, _targets(system, frame, target), _weights(frame, weight), grouping)
-    found = _fit_all(system, rows, names, target)
+    given = {"target": target, "features": features, "weight": weight, "formula": formula}
+    if isinstance(data, TableSource) and any(value is not None for value in given.values()):
+        raise InvalidParameter("the table is open: name target, features and weight in open_table")
+    table = read_groups(data, TableSpec.of(**given), names_of(by), is_classifier(system))
+    found = _fit_all(system, table)
     if not getattr(system, "fit_intercept", True):
-        return _frame(frame, keys, grouping, found.without_intercept(), names)
-    return _frame(frame, keys, grouping, found, ["intercept", *names])
+        return _frame(table, found.without_intercept(), table.names)
+    return _frame(table, found, ["intercept", *table.names])
 
 
-def _as_frame(data: DataLike) -> nw.DataFrame[Any]:
-    frame = framed(collected(data))
-    if not isinstance(frame, nw.DataFrame):
-        raise InvalidType(
-            f"data must be a frame of pandas, polars or Arrow, not {type(data).__name__}: read the table into one"
-        )
-    if not len(frame):
-        raise InvalidData("the table has no rows")
-    return frame
-
-
-def _names(frame: nw.DataFrame[Any], what: str, names: Sequence[str]) -> list[str]:
-    """Return names of columns, which must be there, once each."""
-    names = list(names)
-    if not names:
-        raise InvalidParameter(f"{what} must name a column")
-    for i, name in enumerate(names):
-        if name not in frame.columns:
-            raise InvalidParameter(f"{what}: the table has no column {name!r}; it has {some(frame.columns)}")
-        if name in names[:i]:
-            raise InvalidParameter(f"{what} names {name!r} twice")
-    return names
-
-
-def _numbers(frame: nw.DataFrame[Any], name: str) -> Array:
-    return np.ascontiguousarray(Column(name, "number").numbers(frame))
-
-
-def _targets(system: AnySystem, frame: nw.DataFrame[Any], name: str) -> Array:
-    """Return the targets as numbers; of a classifier, the place of each label among the sorted ones."""
-    if not is_classifier(system):
-        return _numbers(frame, name)
-    labels = np.asarray(frame[name].to_list(), dtype=object)
-    gaps = np.array([is_missing(label) for label in labels])
-    classes, codes = np.unique(labels[~gaps], return_inverse=True)
-    if len(classes) != 2:
-        raise InvalidData(f"column {name!r} has {len(classes)} classes: fit_groups takes two")
-    out = np.full(len(labels), np.nan)
-    out[~gaps] = codes
-    return out
-
-
-def _weights(frame: nw.DataFrame[Any], name: str | None) -> Array | None:
-    if name is None:
-        return None
-    weight = _numbers(frame, name)
-    wrong = ~(np.isfinite(weight) & (weight >= 0))
-    if wrong.any():
-        raise InvalidData(f"column {name!r}, row {int(wrong.argmax())}: weights must be finite and not negative")
-    return weight
-
-
-def _columns(frame: nw.DataFrame[Any]) -> tuple[list[str], list[Array]]:
-    """Return the columns of X by name; texts and categories are coded by what all rows hold."""
-    coding = learn_from_frame(frame)
-    if coding is None:
-        return list(frame.columns), [_numbers(frame, name) for name in frame.columns]
-    x = coding.code(frame)
-    x = x.toarray() if coding.sparse else x
-    return list(coding.names), [np.ascontiguousarray(one, dtype=np.float64) for one in x.T]
-
-
-def _fit_all(system: AnySystem, rows: GroupedRows, names: list[str], target: str) -> Found:
+def _fit_all(system: AnySystem, groups: GroupTable) -> Found:
     """Return what is found of every group."""
+    rows, names, target = groups.rows, groups.names, groups.target
     if _is_plain(system):
         found = regress(rows, system.fit_intercept)
         words = np.array(
@@ -257,16 +188,18 @@ def _fit_one(system: AnySystem, rows: GroupedRows, group: int, names: list[str],
     return str(model.certificate_.status)
 
 
-def _frame(frame: nw.DataFrame[Any], keys: Sequence[str], grouping: Grouping, found: Found, names: list[str]) -> Any:
-    """Return the frame of coefficients, of the kind of the table."""
+def _frame(groups: GroupTable, found: Found, names: list[str]) -> Any:
+    """Return the frame of coefficients, of the kind of the table where it is a frame."""
+    keys, grouping = groups.keys, groups.grouping
+    if taken := [name for name in keys.columns if name in RESULTS]:
+        raise InvalidParameter(f"the key {taken[0]!r} has the name of a column of the result: rename it")
     first = np.repeat(grouping.first_rows, len(names))
-    columns: dict[str, Any] = {name: frame[name][first] for name in keys}
+    columns: dict[str, Any] = {name: keys[name][first] for name in keys.columns}
     columns["name"] = names * grouping.groups
     columns |= {name: getattr(found, name).ravel() for name in STATISTICS}
     columns["rows"] = np.repeat(grouping.sizes, len(names))
     columns |= {name: np.repeat(getattr(found, name), len(names)) for name in ("status", "digits")}
-    twice = next((name for name in keys if [*columns].count(name) > 1 or name in RESULTS), None)
-    if twice is not None:
-        raise InvalidParameter(f"the key {twice!r} has the name of a column of the result: rename it")
-    kind: Any = str(frame.implementation)
-    return frame_of_columns(columns, kind if kind in get_args(FrameBackend) else None)
+    kind: Any = str(keys.implementation)
+    if not groups.native:
+        columns |= {name: columns[name].to_list() for name in keys.columns}
+    return frame_of_columns(columns, kind if groups.native and kind in get_args(FrameBackend) else None)

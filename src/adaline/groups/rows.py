@@ -1,0 +1,175 @@
+"""The rows of a table for `fit_groups`: columns of X, targets, weights and keys, all rows in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from adaline.arrays import Array, DataLike, framed
+from adaline.block import Columns
+from adaline.coding import Column
+from adaline.coding.frames import collected, learn_from_frame
+from adaline.coding.reading import is_missing
+from adaline.errors import InvalidData, InvalidParameter
+from adaline.groups.keys import Grouping, group_rows
+from adaline.groups.regressions import GroupedRows
+from adaline.lazy import nw
+from adaline.results import some
+from adaline.sources.tables.batches import batch_table
+from adaline.sources.tables.relation import ROWS, Relation
+from adaline.sources.tables.source import TableSource
+from adaline.sources.tables.spec import TableSpec, check_column, names_of, read_spec
+from adaline.sources.tables.targets import columns_as_targets
+
+
+@dataclass(frozen=True)
+class GroupTable:
+    """A table whose rows are sorted by group.
+
+    Parameters
+    ----------
+    names, target : of the columns of X, and of what is predicted.
+    keys : the columns that say to which group a row belongs.
+    rows : the columns themselves, targets, weights and groups.
+    native : whether the table was given as a frame, so that results are one of the same kind.
+    """
+
+    names: list[str]
+    target: str
+    keys: nw.DataFrame[Any]
+    rows: GroupedRows
+    native: bool
+
+    @property
+    def grouping(self) -> Grouping:
+        """Which rows are of which group."""
+        return self.rows.grouping
+
+
+def read_groups(data: DataLike, spec: TableSpec, by: Sequence[str], labels: bool) -> GroupTable:
+    """Return the rows of a frame, a table of any kind, or one that is open; targets are numbers or labels of two
+    classes.
+    """
+    if not by:
+        raise InvalidParameter("by must name a column")
+    frame = None if isinstance(data, TableSource) else framed(collected(data))
+    if isinstance(frame, nw.DataFrame) and not spec.formula:
+        return _of_frame(frame, spec, by, labels)
+    return _of_table(data, spec, by, labels)
+
+
+def _of_frame(frame: nw.DataFrame[Any], spec: TableSpec, by: Sequence[str], labels: bool) -> GroupTable:
+    """Return the rows of a frame in memory."""
+    weight, known = spec.weight, frame.columns
+    target = _one_target(spec.targets)
+    others = [target, *([] if weight is None else [weight])]
+    for what, names in (("by", by), ("target", others[:1]), ("weight", others[1:]), ("features", spec.features or ())):
+        for name in names:
+            if name not in known:
+                raise InvalidParameter(f"{what}: the table has no column {name!r}; it has {some(known)}")
+    if not len(frame):
+        raise InvalidData("the table has no rows")
+    names, columns = _columns(frame.select(features_of(spec.features, known, [*by, *others])))
+    t = _labels(frame[target], target) if labels else _numbers(frame, target)
+    grouping = group_rows(frame, by)
+    weights = None if weight is None else check_weights(_numbers(frame, weight), weight)
+    return GroupTable(names, target, frame.select(by), GroupedRows(columns, t, weights, grouping), True)
+
+
+def _columns(frame: nw.DataFrame[Any]) -> tuple[list[str], list[Array]]:
+    """Return the columns of X by name; texts and categories are coded by what all rows hold."""
+    coding = learn_from_frame(frame)
+    if coding is None:
+        return list(frame.columns), [_numbers(frame, name) for name in frame.columns]
+    return list(coding.names), _dense(coding.columns_of(frame))
+
+
+def _of_table(data: DataLike, spec: TableSpec, by: Sequence[str], labels: bool) -> GroupTable:
+    """Return the rows of a file, a query, or a table that is open."""
+    relation = data.relation if isinstance(data, TableSource) else Relation(data)
+    spec = data.spec if isinstance(data, TableSource) else spec
+    for name in by:
+        check_column(relation, name, "by")
+    spec = read_spec(relation, spec)
+    if spec.offset is not None or spec.absorb:
+        raise InvalidParameter("groups of rows take neither an offset nor absorbed effects: open the table without")
+    if spec.formula is None:
+        others = [*by, *spec.targets, *([] if spec.weight is None else [spec.weight])]
+        spec = replace(spec, features=tuple(features_of(spec.features, relation.schema, others)))
+    source = TableSource(relation, spec)
+    coding = source.learn_coding()
+    if not coding.count:
+        raise InvalidData("there are no columns to learn from: the formula has none")
+    target = _one_target(source.target_names)
+    frame = _in_memory(source, by)
+    t = _labels(frame[target], target) if labels else columns_as_targets([target])(frame, 0)[:, 0]
+    weight = None if spec.weight is None else check_weights(_numbers(frame, spec.weight), spec.weight)
+    rows = GroupedRows(_dense(coding.columns_of(frame)), np.ascontiguousarray(t), weight, group_rows(frame, by))
+    return GroupTable(list(coding.names), target, frame.select(by), rows, False)
+
+
+def _in_memory(source: TableSource, by: Sequence[str]) -> nw.DataFrame[Any]:
+    """Return the columns that a fit reads, and the keys, in the rows that are used."""
+    import pyarrow as pa
+
+    columns = list(dict.fromkeys([*source.columns_read(), *by]))
+    indexed = [*source.coding.raw_texts, *by]
+    runs = source.relation.runs(columns, source.where, ROWS, indexed)
+    tables = [batch_table(batch) for _, run in runs for batch in run()]
+    tables = [table for table in tables if table.num_rows]
+    if not tables:
+        raise InvalidData(f"{source.relation.title} has no rows{'' if source.where == 'TRUE' else ' without gaps'}")
+    kinds = pa.schema(
+        [(one.name, one.type.value_type if pa.types.is_dictionary(one.type) else one.type) for one in tables[0].schema]
+    )
+    return nw.from_native(pa.concat_tables([table.cast(kinds) for table in tables]), eager_only=True)
+
+
+def features_of(given: Sequence[str] | None, known: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Return the columns to learn from: those given, or all known ones but others, none of which may be given."""
+    for i, name in enumerate(others):
+        if name in others[:i]:
+            raise InvalidParameter(f"{name!r} is named twice among target, keys and weight")
+    if both := [name for name in given or () if name in others]:
+        raise InvalidParameter(f"features names {some(both)}: leave out target, keys and weight")
+    found = list(names_of(given)) if given is not None else [name for name in known if name not in others]
+    if not found:
+        raise InvalidData("there are no columns to learn from besides target, keys and weight")
+    return found
+
+
+def check_weights(weight: Array, name: str) -> Array:
+    """Return weights; refuse those that are missing, infinite or negative."""
+    wrong = ~(np.isfinite(weight) & (weight >= 0))
+    if wrong.any():
+        raise InvalidData(f"column {name!r}, row {int(wrong.argmax())}: weights must be finite and not negative")
+    return weight
+
+
+def _one_target(targets: Sequence[str]) -> str:
+    if len(targets) != 1 or not isinstance(targets[0], str):
+        raise InvalidParameter("groups of rows need one target: name it by target=, or in a formula")
+    return targets[0]
+
+
+def _numbers(frame: nw.DataFrame[Any], name: str) -> Array:
+    return np.ascontiguousarray(Column(name, "number").numbers(frame))
+
+
+def _dense(x: Any) -> list[Array]:
+    """Return the columns of X one by one."""
+    columns = x if isinstance(x, Columns) else x.toarray().T
+    return [np.ascontiguousarray(one, dtype=np.float64) for one in columns]
+
+
+def _labels(series: nw.Series[Any], name: str) -> Array:
+    """Return the place of each label among the two different ones, sorted; NaN where it is missing."""
+    values = series.to_list()
+    gaps = np.array([is_missing(value) for value in values])
+    classes = sorted({value for value, gap in zip(values, gaps, strict=True) if not gap})
+    if len(classes) != 2:
+        raise InvalidData(f"the target {name!r} has {len(classes)} classes, and groups of rows are fitted to two")
+    return np.where(gaps, np.nan, [float(value == classes[1]) for value in values])
