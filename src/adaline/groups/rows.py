@@ -98,7 +98,7 @@ def _of_table(data: DataLike, spec: TableSpec, by: Sequence[str], labels: bool) 
         raise InvalidParameter("groups of rows take neither an offset nor absorbed effects: open the table without")
     if spec.formula is None:
         others = [*by, *spec.targets, *([] if spec.weight is None else [spec.weight])]
-        spec = replace(spec, features=tuple(features_of(spec.features, relation.schema, others)))
+        spec = replace(spec, features=tuple(features_of(spec.features, list(relation.schema), others)))
     source = TableSource(relation, spec)
     coding = source.learn_coding()
     if not coding.count:
