@@ -14,13 +14,13 @@ from adaline.errors import AdalineError, InvalidParameter, kept_warnings
 from adaline.estimator import clone, is_classifier
 from adaline.fitted import AnySystem
 from adaline.groups.regressions import STATES, GroupedRows, regress
-from adaline.groups.rows import GroupTable, read_groups
+from adaline.groups.rows import GroupTable, read_group_table
 from adaline.inference.summary import FrameBackend, frame_of_columns
 from adaline.input.basis import columns_of
 from adaline.results import Status
 from adaline.sources import TableSource
 from adaline.sources.tables.spec import TableSpec, names_of
-from adaline.systems import LinearRegression
+from adaline.systems import LinearRegression, Ridge
 
 SOLVED = Status.SOLVED.label
 # what is said of groups in each state, about a column where one is named
@@ -73,9 +73,9 @@ def fit_groups(
 ) -> Any:
     """Fit the same regression to every group of a table, and return a frame of coefficients.
 
-    The rows are read once and sorted by group. `LinearRegression` is fitted to all groups by one kernel, on all
-    threads; any other system with a `summary` is fitted to one group after the other. Coefficients, standard errors and
-    tests are those that `fit` and `summary` find from the rows of the group.
+    The rows are read once and sorted by group. `LinearRegression`, and `Ridge` at a number as penalty, are fitted to
+    all groups by one kernel, on all threads; any other system with a `summary` is fitted to one group after the other.
+    Coefficients, standard errors and tests are those that `fit` and `summary` find from the rows of the group.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def fit_groups(
     given = {"target": target, "features": features, "weight": weight, "formula": formula}
     if isinstance(data, TableSource) and any(value is not None for value in given.values()):
         raise InvalidParameter("the table is open: name target, features and weight in open_table")
-    table = read_groups(data, TableSpec.of(**given), names_of(by), is_classifier(system))
+    table = read_group_table(data, TableSpec.of(**given), names_of(by), is_classifier(system))
     found = _fit_all(system, table)
     if not getattr(system, "fit_intercept", True):
         return _frame(table, found.without_intercept(), table.names)
@@ -138,7 +138,8 @@ def _fit_all(system: AnySystem, groups: GroupTable) -> Found:
     """Return what is found of every group."""
     rows, names, target = groups.rows, groups.names, groups.target
     if _is_plain(system):
-        found = regress(rows, system.fit_intercept)
+        penalty: Any = getattr(system, "penalty", 0)
+        found = regress(rows, system.fit_intercept, np.full(len(names), float(penalty)) if penalty else None)
         words = np.array(
             [[WORDS[state].format(name=name) for name in (*names, target)] for state in WORDS], dtype=object
         )
@@ -153,14 +154,14 @@ def _fit_all(system: AnySystem, groups: GroupTable) -> Found:
 
 
 def _is_plain(system: AnySystem) -> bool:
-    """Whether the kernel fits what this system fits."""
-    return (
-        type(system) is LinearRegression
-        and system.solver in ("auto", "normal", "qr", "svd")
-        and not system.positive
-        and system.weights == "frequency"
-        and system.basis is None
-    )
+    """Whether the kernel fits what this system fits: least squares, or ridge at a penalty in the columns' own units."""
+    if type(system) is LinearRegression:
+        free = system.solver in ("auto", "normal", "qr", "svd")
+    elif type(system) is Ridge:
+        free = isinstance(system.penalty, int | float) and not system.standardize
+    else:
+        return False
+    return free and not system.positive and system.weights == "frequency" and system.basis is None
 
 
 def _fit_one(system: AnySystem, rows: GroupedRows, group: int, names: list[str], target: str, found: Found) -> str:

@@ -49,7 +49,7 @@ class GroupTable:
         return self.rows.grouping
 
 
-def read_groups(data: DataLike, spec: TableSpec, by: Sequence[str], labels: bool) -> GroupTable:
+def read_group_table(data: DataLike, spec: TableSpec, by: Sequence[str], labels: bool) -> GroupTable:
     """Return the rows of a frame, a table of any kind, or one that is open; targets are numbers or labels of two
     classes.
     """
