@@ -30,6 +30,7 @@ from adaline.sources.tables.coding import target_columns
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.pipes import Pipe, is_pipe, open_pipe
 from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.rows import TableRows
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import TableSpec, read_spec
 from adaline.sources.tables.unreadable import ReadableRows, readable_rows
@@ -148,11 +149,11 @@ def rows_for(model: AnyModel, relation: Relation, target: str | None, weight: st
     if weight is not None and target is None:
         raise InvalidParameter("--weight needs --target: name both columns, or neither to use those of the model")
     if target is None:
-        return TableSource(relation, TableSpec())
+        return TableSource(TableRows(relation), TableSpec())
     features = None if coding is None else tuple(coding.needed)
     ticked = () if coding is None else tuple((one.name, one.levels) for one in coding.columns if one.takes_gaps)
     spec = TableSpec(target=target, weight=weight or (coding and coding.weight), features=features, categories=ticked)
-    return TableSource(relation, read_spec(relation, spec))
+    return TableSource(TableRows(relation), read_spec(relation, spec))
 
 
 def shown_counts(counts: dict[str, int]) -> str:

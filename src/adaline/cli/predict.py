@@ -52,6 +52,7 @@ from adaline.sources.tables.open_table import choose_engine
 from adaline.sources.tables.parts import FileParts, over_tables
 from adaline.sources.tables.pipes import Pipe, line_of, pipe_title, tables_in
 from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.rows import TableRows
 from adaline.sources.tables.source import coded_by
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
@@ -433,7 +434,9 @@ def predictions(
     """Return batches of the table, with predictions of the rows that can be coded."""
     whole: NDArray[Any] | None = None  # of a filter, whose output depends on rows before: filtered as a whole
     if isinstance(model, SignalSystem):
-        whole = np.asarray(model.predict(coded_by(TableSource(relation, TableSpec()), coding, targets=False)))
+        whole = np.asarray(
+            model.predict(coded_by(TableSource(TableRows(relation), TableSpec()), coding, targets=False))
+        )
     first = 0
     for _, run in relation.runs(list(relation.schema), "TRUE", BATCH):
         for batch in run():

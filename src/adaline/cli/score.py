@@ -42,6 +42,7 @@ from adaline.sources.tables.coding import count_gaps, required_columns
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.pipes import pipe_title
 from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.rows import TableRows
 from adaline.sources.tables.source import coded_by
 from adaline.sources.tables.sparse_files import sparse_suffix
 from adaline.sources.tables.spec import check_needed
@@ -111,7 +112,7 @@ def _rows_to_judge(
     readable = readable_rows_for(model, relation, given)
     known = readable.relation
     if coding is None:
-        source = coded(model, TableSource(relation, replace(given.spec, missing="drop")))
+        source = coded(model, TableSource(TableRows(relation), replace(given.spec, missing="drop")))
         assert isinstance(source, TableSource)
     else:
         coding = replace(coding, missing="drop" if coding.missing == "error" else coding.missing)
@@ -126,7 +127,7 @@ def _rows_to_judge(
             shown = ", ".join(name for name, levels in unseen.items() if levels)
             raise InvalidData(f"the model can predict no row of {relation.title}: unseen levels of {shown}")
         spec = replace(given.spec, missing=coding.missing)
-        source = coded_by(TableSource(kept, spec), coding, text_target=text_target)
+        source = coded_by(TableSource(TableRows(kept), spec), coding, text_target=text_target)
     y, total = source.target_values(), relation.count("TRUE")
     if classes is not None and y.dtype.kind == "f" and (y == np.floor(y)).all():
         y = y.astype(np.int64)  # labels as the table has them

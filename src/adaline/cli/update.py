@@ -31,6 +31,7 @@ from adaline.sources import TableSource
 from adaline.sources.tables.altered import with_texts, without_values
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.rows import TableRows
 from adaline.sources.tables.sparse_files import sparse_suffix
 from adaline.sources.tables.spec import check_needed
 from adaline.sources.tables.unreadable import counted_rows
@@ -80,7 +81,7 @@ def run_update(
             left_out = f"{part_of(total - rows, total)} left out: {shown_counts(reasons)}"
             note(f"{left_out}{adds}; with --strict {outcome}")
         with dropping_gaps(model, strict) as policy:
-            model.partial_fit(TableSource(kept, replace(given_rows.spec, missing=policy)))
+            model.partial_fit(TableSource(TableRows(kept), replace(given_rows.spec, missing=policy)))
     after = rows_of(model)
     if before is not None and after is not None and (gone := rows - (after - before)) > 0:
         note(f"{part_of(gone, rows)} left out: missing values")

@@ -42,6 +42,7 @@ from adaline.results import some
 from adaline.selection.cross_validation import ArrayRows, Progress, StreamedFolds, reporting
 from adaline.selection.folds import fold_count
 from adaline.sources import Source, TableSource
+from adaline.sources.tables.rows import TableRows
 from adaline.sources.threads import blas_threads_for
 from adaline.sources.views import assign_folds
 from adaline.systems import SYSTEMS, system_name
@@ -489,7 +490,7 @@ def _refuse_many_classes(table: Table, request: DataRequest) -> None:
 def _read_filled(opened: OpenedData, task: str, seed: int) -> Table:
     """Return all rows that have a target, their gaps filled and marked."""
     spec = replace(opened.spec, missing="indicator")
-    filled = replace(opened, spec=spec, source=TableSource(opened.source.relation, spec))
+    filled = replace(opened, spec=spec, source=TableSource(TableRows(opened.source.relation), spec))
     return _normalised(sample_table(filled, task, seed, None), task)
 
 

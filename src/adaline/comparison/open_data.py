@@ -41,6 +41,7 @@ from adaline.sources.tables.open_table import choose_engine
 from adaline.sources.tables.parts import FileParts, TableParts
 from adaline.sources.tables.pipes import Pipe, is_pipe, pipe_title
 from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.rows import TableRows
 from adaline.sources.tables.source import KEPT
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import TableSpec, check_column, names_of, read_spec, shown_columns
@@ -266,7 +267,7 @@ def open_data(
         spec, missing, empty = _settle_gaps(relation, spec, request, missing, most_lost, count_missing)
         left_out |= empty
     notes += [_left_out_note(name, left_out[name], request) for name in left_out if name not in explained]
-    source = TableSource(relation, spec, parts=parts)
+    source = TableSource(TableRows(relation, parts), spec)
     source.keep()
     if spec.missing != "error" and missing.without_target:
         note = f"{part_of(missing.without_target, missing.rows)} left out: no value of {' or '.join(required)}"
@@ -281,7 +282,7 @@ def open_data(
     labels = is_column and (
         relation.kind(target) in LABELS or target in categories or few == 2
     )  # two numbers are two classes
-    order = source.label_order() if labels and (categories.get(target) or relation.is_ordered(target)) else None
+    order = source.labels.order() if labels and (categories.get(target) or relation.is_ordered(target)) else None
     few = 0 if labels else few
     notes = [*relation.notes, *notes]
     known = left_out, tuple(notes), gaps, nearly

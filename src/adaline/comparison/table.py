@@ -550,7 +550,7 @@ def describe_columns(opened: OpenedData) -> list[dict[str, Any]]:
         **dict.fromkeys(opened.spec.offset_columns(relation.schema), "offset"),
     }
     categories = {column.name for column in opened.source.coding.columns if column.is_category}
-    if opened.source.on_engine or len(used) > MOST_QUERIED_COLUMNS:
+    if opened.source.rows.on_engine or len(used) > MOST_QUERIED_COLUMNS:
         found = _summarized(opened.source, {name: _has_levels(relation, name, name in categories) for name in used})
     else:
         exact = opened.source.count_rows() <= MOST_COUNTED_ROWS
@@ -571,7 +571,7 @@ def _summarized(source: TableSource, levels: dict[str, bool]) -> dict[str, list[
     """Return what `_query` does, by summaries of the parts of a table."""
     means = tuple((name, source.relation.kind(name)) for name in levels if not levels[name])
     wanted = Wanted(means, tuple((name, MOST_KEPT) for name in levels if levels[name]), ranges=True)
-    found, out = summarize(source.reduce_rows(), wanted), dict[str, list[Any]]()
+    found, out = summarize(source.rows.reduce(), wanted), dict[str, list[Any]]()
     for name, one in found.levels.items():
         counts = dict(sorted((one.counts or {}).items()))
         out[name] = [one.missing, len(counts), counts]

@@ -100,8 +100,8 @@ def column_of(system: AnySystem, name: str, args: tuple[Any, ...], kwargs: dict[
         return None
     given = dict(signature(getattr(type(system), name)).bind(system, *args, **kwargs).arguments)
     del given[next(iter(given))], given["X"]
-    by_row = {key: given.pop(key) for key in BY_ROW if key in given and _is_by_row(given[key], X.on_engine)}
-    if not X.on_engine and not by_row:
+    by_row = {key: given.pop(key) for key in BY_ROW if key in given and _is_by_row(given[key], X.rows.on_engine)}
+    if not X.rows.on_engine and not by_row:
         return None
     source = coded(system, X, targets=False)
     assert is_table(source)

@@ -152,7 +152,7 @@ def scored(
 
 def is_added_up(source: Source) -> bool:
     """Whether rows are scored block by block: of a stream, and of a table on an engine, where predictions stay."""
-    return source.streamed or (is_table(source) and source.on_engine)
+    return source.streamed or (is_table(source) and source.rows.on_engine)
 
 
 def brought(values: Any) -> Any:

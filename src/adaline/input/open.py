@@ -55,7 +55,7 @@ from adaline.sources.tabular import label_order
 from adaline.sources.views import unlabelled
 
 if TYPE_CHECKING:  # tables are slow to import
-    from adaline.sources.tables.targets import Codebook
+    from adaline.sources.tables.labels import Codebook
 
 TEXT = "string to float"
 ADVICE = {

@@ -89,7 +89,7 @@ class EffectRows:
         if known is not None:
             return known
         check_column(self.table.relation, name, "groups")
-        tables = (nw.from_native(table, eager_only=True) for table in self.table._tables([name]))
+        tables = (nw.from_native(table, eager_only=True) for table in self.table.rows.tables([name], self.table.where))
         found = merged(name, [encode_column(table, name) for table in tables])
         if found.gaps:
             raise MissingValues(f"column {name!r} has no value in some rows: leave those out, or fill them in")
@@ -162,7 +162,7 @@ def readers_of_parts(rows: TableSource) -> Iterator[Reader]:
     """Return readers of the blocks of a table whose parts a cluster sends to this process one after the other."""
     rows.reads[0] += 1
     first = 0
-    for table in rows._tables(rows.columns_read()):
+    for table in rows.rows.tables(rows.columns_read(), rows.where):
         yield partial(_block, rows, table, first)
         first += table.num_rows
 

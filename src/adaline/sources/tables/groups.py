@@ -62,7 +62,7 @@ def with_group(source: Source, name: str) -> Source:
     if source.relation.kind(name) != "number":
         source.reads[0] += 1
         wanted = Wanted(levels=((name, sys.maxsize),), required=source.relation.required(source.where))
-        found = summarize(source.reduce_rows(), wanted).levels[name]
+        found = summarize(source.rows.reduce(), wanted).levels[name]
         if found.missing:
             raise MissingValues(_gaps(name))
         column = Column(name, "category", tuple(sorted(found.counts or (), key=str)))

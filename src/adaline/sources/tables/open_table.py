@@ -21,6 +21,7 @@ from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.parts import FileParts, TableParts
 from adaline.sources.tables.pipes import is_pipe, open_pipe
 from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.rows import TableRows
 from adaline.sources.tables.source import TableSource
 from adaline.sources.tables.sparse_files import open_sparse, refuse_options, sparse_suffix
 from adaline.sources.tables.spec import SingletonRows, TableSpec, read_spec
@@ -189,7 +190,7 @@ def open_table(
     relation = with_texts(relation, spec.whole)  # as they are written in files of text
     relation = with_dates(relation, spec.dates) if parts is None else relation
     parts = None if parts is None else parts.of(relation)
-    source = TableSource(relation, read_spec(relation, spec), progress=progress, parts=parts)
+    source = TableSource(TableRows(relation, parts, progress), read_spec(relation, spec))
     if not spec.targets and formula is None:
         return source  # rows to predict, or to cluster: a fitted model has its own coding
     return source.keep()

@@ -29,8 +29,9 @@ from adaline.sources.tables.batches import PIECE, Cutting, RowGroup, check_stamp
 from adaline.sources.tables.coding import describe_gaps
 from adaline.sources.tables.database import read_query
 from adaline.sources.tables.failures import Reporting
+from adaline.sources.tables.labels import check_labels, labels_in
 from adaline.sources.tables.relation import Relation
-from adaline.sources.tables.targets import ReadTargets, check_labels, labels_in, weight_column
+from adaline.sources.tables.targets import ReadTargets, weight_column
 from adaline.sources.targets import TargetChange
 from adaline.sums import Sum
 
@@ -224,7 +225,7 @@ class TableParts(Runner):
         numbers = numbered_tables(held.rows, table.of_part().cutting.runs)
         rows.reads[0] += 1
         try:
-            with watched(self.title, table.n_rows, table.progress) as progress:
+            with watched(self.title, table.n_rows, table.rows.progress) as progress:
                 yield held, pack((rows, function)), numbers, progress.add
         except MissingValues:
             raise MissingValues(describe_gaps(self.title, table.count_gaps())) from None

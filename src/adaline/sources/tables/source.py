@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -19,7 +17,7 @@ from adaline.coding import Coding
 from adaline.coding.columns import plain_level
 from adaline.coding.formula import targets_of
 from adaline.coding.reading import is_missing
-from adaline.errors import InvalidData, InvalidParameter, MissingValues, UnreadableTable, with_row
+from adaline.errors import InvalidData, MissingValues, with_row
 from adaline.lazy import nw
 from adaline.locks import cached_property
 from adaline.sources.array import joined_rows
@@ -29,31 +27,25 @@ from adaline.sources.matrix import DenseMatrix, RowMatrix, SparseMatrix
 from adaline.sources.progress import ReadingProgress, watched
 from adaline.sources.runners import HERE, Reader, Runner, SentToDevice
 from adaline.sources.tables.altered import read_as_fitted, with_texts
-from adaline.sources.tables.batches import FEW_GROUPS, Cutting, Run, Runs, batch_table
+from adaline.sources.tables.batches import FEW_GROUPS, Cutting, Run, batch_table
 from adaline.sources.tables.coding import (
     count_gaps,
-    declared_order,
     describe_gaps,
     learn_coding,
     rows_filter,
     target_columns,
 )
-from adaline.sources.tables.parts import BlockReader, PartRows, TableParts, count_gaps_of, labels_of, over_tables
-from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.labels import TEXTS, Codebook, LabelColumn, label_indices, number_indices, sorted_labels
+from adaline.sources.tables.parts import BlockReader, PartRows, count_gaps_of, labels_of, over_tables
+from adaline.sources.tables.rows import ReadRequest, TableRows
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
-from adaline.sources.tables.summary import ReduceRows, reduce_rows
 from adaline.sources.tables.targets import (
-    Codebook,
     ReadTargets,
     beside_offset,
     columns_as_targets,
-    distinct_labels,
     given_targets,
-    label_indices,
     no_targets,
-    number_indices,
     number_targets,
-    sorted_labels,
 )
 from adaline.sources.targets import RowTargets, TargetChange, targets_of_block, weights_of_block
 from adaline.sources.views import ChangedTargets
@@ -61,7 +53,6 @@ from adaline.wording import counted, visible
 
 KEPT = 2**23  # numbers of a table up to which it is held in memory and read once
 LOOKED = 2**26  # bytes of the first rows of a table beyond which no more are held until they have two labels
-TEXTS = ("text", "category")
 
 
 class TableSource(Leaf):
@@ -75,21 +66,16 @@ class TableSource(Leaf):
 
     def __init__(
         self,
-        relation: Relation,
+        rows: TableRows,
         spec: TableSpec,
         *,
         coding: Coding | None = None,
         read_targets: ReadTargets | None = None,
         targets: RowTargets | None = None,
         where: str | None = None,
-        progress: bool | None = None,
-        parts: TableParts | None = None,
     ) -> None:
-        self.relation = relation
-        self._parts = parts
+        self.rows, self.relation, self.reads = rows, rows.relation, rows.reads
         self.spec = spec
-        self.progress = progress
-        self.reads = [0]
         self._coding = coding
         self._given_where = where
         self._given_targets = read_targets
@@ -98,19 +84,15 @@ class TableSource(Leaf):
         self._large = False
         self._encoded: tuple[NDArray[Any], TableSource] | None = None
         self._guessed = False  # whether those are labels of the first rows alone
-        self._begun: list[tuple[list[str], Runs]] = []  # a read of these columns that the next one continues
 
     def learn_coding(self) -> Coding:
         """Return the coding of the columns; where it is unknown it is learned, in up to three reads."""
         if self._coding is None:
-            self._refuse_change()
-            before = self._passes_for_coding()
-            self._coding = learn_coding(self.relation, self.spec, self.reduce_rows())
-            self.reads[0] += self._passes_for_coding() - before
+            self.rows.refuse_change()
+            before = self.rows.passes()
+            self._coding = learn_coding(self.relation, self.spec, self.rows.reduce())
+            self.reads[0] += self.rows.passes() - before
         return self._coding
-
-    def _passes_for_coding(self) -> int:
-        return self.relation.queries + (0 if self._parts is None else self._parts.reduced)
 
     @property
     def coding(self) -> Coding:  # type: ignore[override]
@@ -177,37 +159,20 @@ class TableSource(Leaf):
     @property
     def n_rows(self) -> int:  # type: ignore[override]
         """Number of rows that are used, known after the first read or `count_rows`."""
-        if self.where not in self._counted:
+        if self.where not in self.rows.counted:
             raise RuntimeError("the rows were not counted yet: use count_rows()")
-        return self._counted[self.where]
-
-    @property
-    def _counted(self) -> dict[str, int]:
-        """The number of rows that meet a condition, where it is known."""
-        return self.relation.counted if self._parts is None else self._parts.counted
+        return self.rows.counted[self.where]
 
     @property
     def runner(self) -> Runner:  # type: ignore[override]
         """Who computes: the engine of the table, unless this process holds its rows; a device, or this process."""
-        if self._parts is not None and self._blocks is None:
-            return self._parts
+        if self.rows.parts is not None and self._blocks is None:
+            return self.rows.parts
         return HERE if self.relation.device is None else SentToDevice(self.relation.device)
-
-    @property
-    def on_engine(self) -> bool:
-        """Whether the table is on an engine, even where this process holds its rows too."""
-        return self._parts is not None
 
     def placed(self) -> Held:
         """Return the parts of the table as the engine holds them, with the columns that are read here."""
-        assert self._parts is not None
-        self._refuse_change()
-        held = self._parts.held(
-            self.columns_read(), self.where, self.relation.required(self.where), self.coding.raw_texts
-        )
-        self._counted[self.where] = sum(map(sum, held.rows))
-        self._refuse_no_rows()
-        return held
+        return self.rows.placed(self._request())
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """A table on an engine travels as the rows of a part, which they are where the parts are."""
@@ -215,7 +180,7 @@ class TableSource(Leaf):
 
     def of_part(self) -> PartRows:
         """Return what stands for the table where its parts are."""
-        parts, columns = self._parts, self.columns_read()
+        parts, columns = self.rows.parts, self.columns_read()
         assert parts is not None
         held = parts.found(columns, self.where, self.coding.raw_texts)  # unknown to who asks for single rows alone
         few = held is not None and sum(n > 0 for part in held.rows for n in part) <= FEW_GROUPS
@@ -225,9 +190,9 @@ class TableSource(Leaf):
     def count_rows(self) -> int:
         """Return the number of rows that are used; a read where it is unknown."""
         self.learn_coding()
-        if self.where not in self._counted and self._parts is not None:
+        if self.where not in self.rows.counted and self.rows.parts is not None:
             self.placed()
-        elif self.where not in self._counted:
+        elif self.where not in self.rows.counted:
             self.reads[0] += not self.relation.counts_without_reading(self.where)
             self.relation.count(self.where)
         return self.n_rows
@@ -266,10 +231,10 @@ class TableSource(Leaf):
         self.learn_coding()
         if self._large or self.absorb or self.relation.size() > 8 * KEPT:
             return self
-        if self._parts is not None and sum(map(sum, self.placed().rows)) * sum(self.shape) > KEPT:
+        if self.rows.parts is not None and sum(map(sum, self.placed().rows)) * sum(self.shape) > KEPT:
             self._large = True
             return self
-        if self._parts is None and self.relation.counts_without_reading(self.where):
+        if self.rows.parts is None and self.relation.counts_without_reading(self.where):
             self._large = self.relation.count(self.where) * self._numbers_of_a_row() > KEPT
             if self._large:
                 return self
@@ -309,42 +274,30 @@ class TableSource(Leaf):
             for block in self._blocks:
                 yield partial(iter, [block])
             return
-        runs = self._runs(self.columns_read())
+        runs = self.rows.runs(self._request())
         first = 0
         likely = self.relation.counted.get(self.where) or self.relation.estimated_rows()
-        with watched(self.relation.title, likely, self.progress) as progress:
+        with watched(self.relation.title, likely, self.rows.progress) as progress:
             for rows, run in runs:
                 yield partial(self._read, run, first, progress)
                 first += rows
-        self._counted[self.where] = first
-        self._refuse_no_rows()
-        self._refuse_change()
+        self.rows.set_count(self.where, first)
+        self.rows.refuse_change()
 
     def peek(self) -> Block:
         """Return the first block; of a large table in a read that the next one continues."""
         if self._blocks is not None or self.runner.apart:
             return super().peek()
-        looked = self._begin(lambda tables: True)
+        looked = self.rows.begin(self._request(), lambda tables: True)
         if not looked:
-            self._counted[self.where] = 0
-            self._refuse_no_rows()
+            self.rows.set_count(self.where, 0)
         return next(self._read(looked[0][1], 0, ReadingProgress("", None, False))).packed()
 
-    def _begin(self, enough: Callable[[list[Any]], bool]) -> list[tuple[int, Run]]:
-        """Begin a read, or take one that has begun; return its first runs, up to one whose tables are `enough`.
-
-        They are what the next read of the same columns begins with.
-        """
-        columns, looked = self.columns_read(), list[tuple[int, Run]]()
-        self.reads[0] += 1
-        runs = self._runs(columns)
-        for rows, run in runs:
-            tables = [batch_table(batch) for batch in run()]
-            looked.append((rows, partial(iter, tables)))
-            if enough(tables):
-                break
-        self._begun.append((columns, chain(looked, runs)))
-        return looked
+    def _request(self) -> ReadRequest:
+        """Return what is read for X, targets and weights."""
+        return ReadRequest(
+            (*self.columns_read(),), self.where, (*self.coding.raw_texts,), block_rows(self.coding.count)
+        )
 
     def read_targets(self) -> Array:
         """Return all targets, (N, K); the other columns of a large table are not read."""
@@ -365,7 +318,7 @@ class TableSource(Leaf):
         """Return a column of the table, (N,), in the rows that are used, such as groups of rows; refuse gaps."""
         check_column(self.relation, name, "column")
         self.learn_coding()
-        found = [value for table in self._tables([name]) for value in table.column(0).to_pylist()]
+        found = [value for table in self.rows.tables([name], self.where) for value in table.column(0).to_pylist()]
         if any(map(is_missing, found)):
             raise MissingValues(f"column {name!r} has no value in some rows: leave those out, or fill them in")
         return np.asarray(found)
@@ -393,8 +346,9 @@ class TableSource(Leaf):
             return self._encoded[0]
         self._encoded = None  # of labels that were guessed
         self.learn_coding()
-        name = self._label_column()
-        if self._blocks is not None and self._has_number_labels:
+        labels = self.labels
+        name = labels.name
+        if self._blocks is not None and labels.are_numbers and self._given_targets is None:
             return sorted_labels(name, [plain_level(label) for label in np.unique(self.read_targets()[:, 0]).tolist()])
         if self.runner.apart:
             self.reads[0] += 1
@@ -404,7 +358,7 @@ class TableSource(Leaf):
             return first
         self._guessed = False
         self.reads[0] += 1
-        return distinct_labels(self.relation, name, self.where, self.spec.missing != "error")
+        return labels.distinct(self.where, self.spec.missing != "error")
 
     def _first_labels(self, name: str) -> NDArray[Any] | None:
         """Begin a read; return the labels of its first rows, sorted, or None where many rows have the same one."""
@@ -416,30 +370,16 @@ class TableSource(Leaf):
             size += sum(table.nbytes for table in tables)
             return len(found) > 1 or size > LOOKED
 
-        self._begin(enough)
+        self.rows.begin(self._request(), enough)
         if len(found) > 1 or size <= LOOKED:
             return sorted_labels(name, found)
-        self._begun.clear()  # which would be held until the labels are known
+        self.rows.forget_begun()  # which would be held until the labels are known
         return None
 
-    def _runs(self, columns: list[str]) -> Runs:
-        """Return the rows that are used, in order: of a read that has begun, or of a new one."""
-        self._refuse_change()
-        with suppress(IndexError):
-            begun, runs = self._begun.pop()
-            if begun == columns:
-                self.reads[0] -= 1  # it was counted when it began
-                return runs
-        before = self.relation.queries
-        runs = self.relation.runs(columns, self.where, block_rows(self.coding.count), self.coding.raw_texts)
-        self.reads[0] += self.relation.queries - before  # where rows without gaps are counted first
-        return runs
-
-    def label_order(self) -> list[Any] | None:
-        """Return the levels of the target as categories= names them, or the table declares them; None elsewhere."""
-        name = self._label_column()
-        named = dict(self.spec.categories).get(name)
-        return declared_order(self.relation, name) if named is None else list(named)
+    @property
+    def labels(self) -> LabelColumn:
+        """The column of labels; refused where there is none."""
+        return LabelColumn.among(self.relation, self.target_names, self.spec.categories)
 
     @property
     def knows_labels(self) -> bool:
@@ -448,7 +388,7 @@ class TableSource(Leaf):
 
     def numbered(self) -> tuple[TableSource, Codebook]:
         """Return the same rows with the codes of their labels as targets, and the codebook that reads them."""
-        book = Codebook(self._label_column())
+        book = Codebook(self.labels.name)
         return self._read_by(book, 1), book
 
     def encoded(self, classes: NDArray[Any]) -> TableSource:
@@ -456,27 +396,19 @@ class TableSource(Leaf):
         if self._encoded is not None and np.array_equal(self._encoded[0], classes):
             return self._encoded[1]
         read = label_indices(self.target_names[0], classes)
-        if self._blocks is not None and self._has_number_labels and classes.dtype.kind in "iuf":
+        numbers = self._given_targets is None and self.labels.are_numbers
+        if self._blocks is not None and numbers and classes.dtype.kind in "iuf":
             out = self._with(read, lambda b: number_indices(classes, b.t[:, :1]), 1)
         else:
             out = self._read_by(read, 1).keep()
         self._encoded = classes, out
         return out
 
-    @property
-    def _has_number_labels(self) -> bool:
-        """Whether the first target of each row is the number in a column, which may be a label."""
-        return self._given_targets is None and self.relation.kind(self._label_column()) == "number"
-
     def refuse_nonfinite(self) -> None:
         """Raise, naming what is missing or infinite."""
         if self.spec.missing == "error" and any((found := self.count_gaps()).values()):
             raise MissingValues(describe_gaps(self.relation.title, found, self._target_columns()))
         super().refuse_nonfinite()
-
-    def reduce_rows(self) -> ReduceRows:
-        """Return how all rows of the table are reduced: in this process, or where its parts are."""
-        return partial(reduce_rows, self.relation) if self._parts is None else self._parts.reduce
 
     def count_gaps(self) -> dict[str, int]:
         """Return the number of missing values of each column that is read, of all rows."""
@@ -524,25 +456,15 @@ class TableSource(Leaf):
         for name, column in columns.items():
             for needed in () if name in own else target_columns(self.relation, column):
                 check_column(self.relation, needed, name)
-        parts = self._parts
-        if own and parts is not None:
-            parts = parts.beside({own[name]: columns[name] for name in own})
+        rows = self.rows.beside({own[name]: columns[name] for name in own})
         spec = replace(self.spec, target=texts, formula=None)
-        return self._read_by(columns_as_targets(texts), len(texts), spec=spec, _parts=parts)
+        return self._read_by(columns_as_targets(texts), len(texts), spec=spec, rows=rows)
 
     def read_frame(self) -> nw.DataFrame[Any]:
         """Return the raw columns that X is made from, of all rows, as a frame of Arrow in memory."""
-        self._refuse_change()
-        tables = self._tables(list(self.learn_coding().needed))
+        self.rows.refuse_change()
+        tables = self.rows.tables(self.learn_coding().needed, self.where)
         return nw.concat([nw.from_native(table, eager_only=True) for table in tables])
-
-    def _tables(self, columns: list[str]) -> Iterator[Any]:
-        """Return some columns of the rows that are used, in order, as Arrow tables."""
-        if self._parts is not None:
-            held = self._parts.held(columns, self.where, self.relation.required(self.where))
-            return (table.select(columns) for tables in held.tables() for table in tables)
-        runs = self.relation.runs(columns, self.where, block_rows(len(columns)))
-        return (batch_table(batch) for _, run in runs for batch in run())
 
     def _read(self, run: Run, first: int, progress: ReadingProgress) -> Iterator[Block]:
         for batch in run():
@@ -553,17 +475,13 @@ class TableSource(Leaf):
                     describe_gaps(self.relation.title, self.count_gaps(), self._target_columns())
                 ) from None
             except InvalidData as error:
-                raise with_row(error, self.row_name) from None
+                raise with_row(error, partial(self.relation.row_name, where=self.where)) from None
             first += batch.num_rows
             progress.add(batch.num_rows)
 
-    def row_name(self, row: int) -> str:
-        """Return what to call a row that is used: its line in a text file, else its index, counted from 0."""
-        return self.relation.row_name(row, self.where)
-
     def place_of(self, row: int, target: int) -> Place:
         """Return how messages name a row and a target, and the table."""
-        name = self.row_name(row)
+        name = self.relation.row_name(row, self.where)
         left_out = " without the rows left out" * (name.startswith("row") and self.where != "TRUE")
         of_text = ", or read infinity as missing: --na inf,-inf, na=['inf', '-inf'] in Python"
         return Place(
@@ -581,10 +499,6 @@ class TableSource(Leaf):
         """Return the raw columns that X, targets and weights are made from."""
         return list(dict.fromkeys([*self.learn_coding().needed, *self._other_columns()]))
 
-    def _refuse_no_rows(self) -> None:
-        if not self.n_rows:
-            raise InvalidData(f"{self.relation.title} has no rows{'' if self.where == 'TRUE' else ' without gaps'}")
-
     def _target_columns(self) -> list[str]:
         """Return the raw columns that the targets are read from."""
         targets = self.target_names if self.targets.count else ()
@@ -596,25 +510,6 @@ class TableSource(Leaf):
         offset = self.coding.offset
         names += [] if offset is None else target_columns(self.relation, offset)
         return [*names, *([] if self.spec.weight is None else [self.spec.weight])]
-
-    def _label_column(self) -> str:
-        if len(self.target_names) != 1:
-            raise InvalidParameter("a classifier needs one target: open the table with target='column'")
-        if self.target_names[0] not in self.relation.schema:
-            raise InvalidData(f"a classifier needs a column as target, not the expression {self.target_names[0]!r}")
-        return self.target_names[0]
-
-    def _refuse_change(self) -> None:
-        if self.relation.stamps() != self.relation.stamp:
-            raise UnreadableTable(f"{self.relation.title} has changed since it was opened: open it again")
-
-    def as_fitted(self, coding: Coding) -> TableSource:
-        """Return the same rows with text files read in the notation of those that a model was fitted to."""
-        relation = read_as_fitted(self.relation, coding)
-        if relation is self.relation:
-            return self
-        parts = None if self._parts is None else self._parts.of(relation)
-        return TableSource(relation, self.spec, progress=self.progress, parts=parts)
 
     def _read_by(self, read_targets: ReadTargets, count: int, offset: int = 0, **changed: Any) -> TableSource:
         """Return the same rows with so many targets by another reader, the last ones of which may be offsets."""
@@ -634,6 +529,12 @@ def identity(rows: PartRows) -> PartRows:
     return rows
 
 
+def in_fitted_notation(source: TableSource, coding: Coding) -> TableSource:
+    """Return the same rows with text files read in the notation of those that a model was fitted to."""
+    relation = read_as_fitted(source.relation, coding)
+    return source if relation is source.relation else TableSource(source.rows.of(relation), source.spec)
+
+
 def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_target: bool = False) -> TableSource:
     """Return a table with the coding of a fitted model; without targets for rows to predict.
 
@@ -642,34 +543,25 @@ def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_tar
     only numbers there.
     """
     check_needed(source.relation, coding)
-    source = source.as_fitted(coding)
+    source = in_fitted_notation(source, coding)
     if source.spec.targets or source.spec.formula is not None:
         source.learn_coding()
     wanted = source.target_names or (() if coding.target is None else targets_of(coding.target))
     relation = with_texts(source.relation, [*coding.texts, *(wanted if text_target else ())])
     relation.add_lags(coding.needed)
-    parts = None if source._parts is None else source._parts.of(relation)
+    rows = source.rows.of(relation)
     kind = "error" if coding.missing == "drop" else coding.missing
     spec = TableSpec(missing=kind, unseen=coding.unseen, singletons=source.spec.singletons)
     where = source.where if source.target_names else None
     if not targets:
-        return TableSource(
-            relation,
-            spec,
-            coding=coding,
-            read_targets=no_targets,
-            targets=RowTargets(0),
-            where=where,
-            progress=source.progress,
-            parts=parts,
-        )
+        return TableSource(rows, spec, coding=coding, read_targets=no_targets, targets=RowTargets(0), where=where)
     target = source.spec.target if source.spec.formula is None else _one_or_several(source.target_names)
     spec = replace(spec, target=target, weight=source.spec.weight, missing=coding.missing)
     if not source.target_names and coding.target is not None:
         for name in (name for one in wanted for name in target_columns(source.relation, one)):
             check_column(source.relation, name, "target")
         spec = replace(spec, target=_one_or_several(wanted), weight=coding.weight)
-    out = TableSource(relation, spec, coding=coding, where=where, progress=source.progress, parts=parts)
+    out = TableSource(rows, spec, coding=coding, where=where)
     return replaced(out, _large=source._large).keep()
 
 
