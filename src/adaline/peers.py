@@ -222,6 +222,7 @@ OWN_NOTES: dict[tuple[str, str], str] = {
 """For a system and a name that is no parameter of it, the sentence that says why."""
 
 OUR_SYSTEMS: dict[str, tuple[str, ...]] = {
+    "InstrumentalVariables": ("ivreg", "ivsls", "ivliml", "ivregress", "tsls", "sls", "liml"),
     "LinearRegression": ("lm", "ols", "wls", "lstsq", "leastsquares"),
     "Ridge": ("ridgecv", "bayesianridge", "ridgeregression"),
     "ElasticNet": ("lasso", "lassocv", "lassolars", "elasticnetcv", "glmnet"),

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from adaline import InstrumentalVariables, LinearRegression, load, save
+from adaline import InstrumentalVariables, LinearRegression, load, open_table, save
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
 from adaline.estimator import clone
 from tests.instruments import BIRDS, CASES, MODELS, THEIRS
@@ -165,3 +165,71 @@ def test_what_does_not_identify_coefficients_is_named() -> None:
             InstrumentalVariables(endogenous=d, instruments=z).fit(rows, y)
     with pytest.raises(InvalidParameter, match="influence"):
         model.influence(rows[["x", "d", "z", "zz"]], y)
+
+
+FORMULAS = {
+    "exact": "body_mass_g ~ bill_length_mm | 0 | flipper_length_mm ~ bill_depth_mm",
+    "over": "body_mass_g ~ bill_length_mm | flipper_length_mm ~ species + sex",
+    "two": "body_mass_g ~ bill_length_mm | 0 | flipper_length_mm + bill_depth_mm ~ species + sex",
+    "origin": "body_mass_g ~ bill_length_mm - 1 | 0 | flipper_length_mm ~ bill_depth_mm + year",
+    "absorbed": "body_mass_g ~ bill_length_mm | island + year | flipper_length_mm ~ bill_depth_mm + sex",
+}
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("case", FORMULAS)
+def test_formulas_name_endogenous_columns_and_instruments(case: str, tmp_path: Any) -> None:
+    table = open_table(BIRDS, formula=FORMULAS[case])
+    model = InstrumentalVariables().fit(table)
+    skip = 1 if case == "absorbed" else 0  # whose constant is that of effects of mean zero
+    for errors, theirs in ({"classical": "classical"} | {e: e for e in ("HC1", "CR1") if not skip}).items():
+        more = {"groups": "place"} if errors == "CR1" else {}
+        more |= {"X": open_table(BIRDS, formula=FORMULAS[case])} if errors != "classical" else {}
+        found = model.summary(errors=errors, **more)
+        assert column(found, "estimate")[skip:] == pytest.approx(THEIRS[case, "estimate"], rel=1e-9)
+        assert column(found, "std_error")[skip:] == pytest.approx(THEIRS[case, theirs], rel=1e-8)
+    rows = {row["test"]: row for row in model.summary().to_dict()["tests"]}
+    theirs = THEIRS[case, "diagnostics"].reshape(-1, 4)
+    assert rows["weak instruments"]["F"] == pytest.approx(theirs[int(case == "two"), 2], rel=1e-8)
+    assert rows["Wu-Hausman"]["F"] == pytest.approx(theirs[-2, 2], rel=1e-8)
+    inner = ["bill_length_mm", "flipper_length_mm", "bill_depth_mm", "island", "year"]
+    save(model, tmp_path / "m.adaline")
+    assert (load(tmp_path / "m.adaline").predict(BIRDS[inner]) == model.predict(BIRDS)).all()
+
+
+def test_absorbed_effects_have_robust_errors_and_are_those_of_dummies() -> None:
+    table = open_table(BIRDS, formula=FORMULAS["absorbed"])
+    model = InstrumentalVariables().fit(table)
+    for errors in ("HC0", "HC1"):
+        found = model.summary(errors=errors, X=open_table(BIRDS, formula=FORMULAS["absorbed"]))
+        assert column(found, "std_error")[1:] == pytest.approx(THEIRS["absorbed", errors], rel=1e-8)
+    dummies = FORMULAS["absorbed"].replace(" | island + year", " + island + C(year) | 0")
+    whole = InstrumentalVariables().fit(open_table(BIRDS, formula=dummies))
+    assert model.predict(BIRDS) == pytest.approx(whole.predict(BIRDS), rel=1e-9)
+    assert model.certificate_.digits > 6
+
+
+@pytest.mark.every
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("y ~ x | 0 | d", "'y ~ x | firm | d ~ z'"),
+        ("y ~ x | 0 | d ~ z | w", "'y ~ x | firm | d ~ z'"),
+        ("y ~ x | 0 | d ~ ", "'y ~ x | firm | d ~ z'"),
+        ("y ~ x + d | 0 | d ~ z", "'d' in the formula .* is endogenous, and exogenous too"),
+        ("y ~ x | 0 | d ~ d + z", "'d' in the formula .* is endogenous, and an instrument too"),
+        ("y ~ x | 0 | d ~ x", r"1 endogenous column \(d\) needs at least as many instruments, and there are 0"),
+        ("y ~ x | 0 | d + x:d ~ z", "2 endogenous columns"),
+        ("y ~ x | 0 | e ~ z", "there is no such column"),
+    ],
+)
+def test_formulas_that_cannot_be_fitted_say_why(formula: str, message: str) -> None:
+    rows = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 5)), columns=["y", "x", "d", "z", "w"])
+    with pytest.raises((InvalidParameter, InvalidData), match=message):
+        InstrumentalVariables().fit(open_table(rows, formula=formula))
+    good = open_table(rows, formula="y ~ . | 0 | d ~ z")
+    assert InstrumentalVariables().fit(good).feature_names_in_.tolist() == ["x", "w", "d"]
+    with pytest.raises(InvalidParameter, match="takes no instruments"):
+        LinearRegression().fit(good)
+    with pytest.raises(InvalidParameter, match="leave out endogenous="):
+        InstrumentalVariables(endogenous="d", instruments="z").fit(good)

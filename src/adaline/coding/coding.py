@@ -26,7 +26,7 @@ from adaline.coding.rows import AVERAGED, Entries, as_csr, product_of, put_level
 from adaline.coding.terms import Term, TermFactor
 from adaline.coding.texts import ABSENT, UNKNOWN, Codes32, Texts, joined_hashes, seed_of, signed_buckets
 from adaline.errors import InvalidData, MissingValues
-from adaline.forms import FiniteNumber, one_of_words
+from adaline.forms import Count, FiniteNumber, one_of_words
 from adaline.lazy import nw
 from adaline.locks import cached_property
 from adaline.parameters import one_of
@@ -67,6 +67,7 @@ class Coding:
     offset : the column or expression of a known part of the output of each row, where the table had one.
     learned : what functions in the terms have learned: means, knots, breaks.
     effects : the columns whose effects are absorbed, with those effects once they are fitted.
+    endogenous, instruments : how many of the last terms are endogenous columns, and instruments after them.
     na : words that stood for missing values in the files of the fit, besides the usual ones.
     notations : how those files wrote numbers and dates, of the target too, unless as 1234.5 and 2024-12-31.
     """
@@ -83,6 +84,8 @@ class Coding:
     effects: tuple[Effect, ...] = ()
     na: tuple[str, ...] = field(default=(), compare=False)
     notations: tuple[Notation, ...] = field(default=(), compare=False)
+    endogenous: Count = 0
+    instruments: Count = 0
 
     @cached_property
     def names(self) -> Sequence[str]:
@@ -136,7 +139,7 @@ class Coding:
         return out
 
     def only(self, terms: Collection[int]) -> Coding:
-        """Return the coding with some of its terms alone, by their indices."""
+        """Return the coding with some of its terms alone, by their indices, which are plain columns then."""
         kept = tuple(term for k, term in enumerate(self.terms) if k in terms)
         factors = [factor for term in kept for factor in term.factors]
         used = {(n, False) for f in factors for n in f.numbers()} | {(n, True) for f in factors for n in f.categories()}
@@ -146,6 +149,8 @@ class Coding:
             columns=tuple(column for column in self.columns if (column.name, column.is_category) in used),
             terms=kept,
             learned=tuple(one for one in self.learned if one.text in texts),
+            endogenous=0,
+            instruments=0,
         )
 
     @cached_property

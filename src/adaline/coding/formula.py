@@ -33,6 +33,7 @@ class Formula:
     """A parsed formula: the target's expression, the terms, whether there is a constant, and the sum of the offsets.
 
     absorb : the columns after a bar, whose effects are absorbed.
+    endogenous, instruments : how many of the last terms are those before and after the second tilde, instruments last.
     """
 
     target: str
@@ -40,6 +41,8 @@ class Formula:
     intercept: bool
     offset: str | None = None
     absorb: tuple[str, ...] = ()
+    endogenous: int = 0
+    instruments: int = 0
 
     def columns(self) -> list[str]:
         """Return the raw columns of the terms, each once."""
@@ -64,24 +67,33 @@ def read_formula(
     if len(text) > LONGEST:
         raise InvalidParameter(f"the formula {shown!r} has {len(text):,} characters; at most {LONGEST:,} are read")
     text = QUOTE.sub(lambda found: f"`{found[1][1:-1]}`", text)
-    text, absorb = _without_effects(text, shown)
+    text, absorb, instrumented = _without_effects(text, shown)
     bare = "".join(QUOTED.split(text)[::2])
     everything = [name for name in everything if name not in absorb]
-    left, right = _sides(text, bare, shown, everything)
     caret = "^" in bare and "**" not in bare
+
+    def terms_of(right: list[Any]) -> tuple[Term, ...]:
+        found = (Term(tuple(_factor(f, caret, categories, booleans) for f in one.factors)) for one in right)
+        return tuple(term for term in found if term.factors)
+
+    after: list[tuple[Term, ...]] = []
+    for part in instrumented:
+        one = f"{text[: text.index('~')]}~ {part}"
+        _, right = _sides(one, "".join(QUOTED.split(one)[::2]), shown, ())
+        after.append(terms_of([term for term in right if str(term) != "1"]))
+    named = Formula("", tuple(term for own in after for term in own), False).columns()
+    left, right = _sides(text, bare, shown, [name for name in everything if name not in named])
     target = _text(left, caret)
     offsets = [one for one in right if len(one.factors) == 1 and _text(one.factors[0], caret).startswith("offset(")]
-    terms = [
-        Term(tuple(_factor(f, caret, categories, booleans) for f in term.factors))
-        for term in right
-        if str(term) != "1" and term not in offsets
-    ]
+    terms = terms_of([term for term in right if str(term) != "1" and term not in offsets])
+    _check_parts(terms, after, shown)
     formula = Formula(
         target,
-        tuple(term for term in terms if term.factors),
+        (*terms, *(term for own in after for term in own)),
         any(str(term) == "1" for term in right),
         _sum([_offset(_text(one.factors[0], caret), categories) for one in offsets]),
         absorb,
+        *map(len, after),
     )
     if not formula.terms and not (formula.intercept and re.search(r"[\w.]", bare.rpartition("~")[2])):
         raise InvalidParameter(f"the formula {shown!r} leaves nothing to fit: neither a column nor a constant")
@@ -92,27 +104,57 @@ def read_formula(
 RANDOM = re.compile(r"\((?:[^()|]|\([^()|]*\))*\|+\s*([^()|]*?)\s*\)")  # (1 + log(x) | group)
 
 
-def _without_effects(text: str, shown: str) -> tuple[str, tuple[str, ...]]:
-    """Return a formula up to its bar, as in "y ~ x | firm + year", and the columns after it, which are absorbed."""
+def _without_effects(text: str, shown: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Return a formula up to its first bar, the columns after it, which are absorbed, and the sides of the last part.
+
+    "y ~ x | firm + year" has two parts. With endogenous columns, "y ~ x | firm | d ~ z" has three, the second of which
+    may be 0 or left out; their sides are d and z.
+    """
     parts = QUOTED.split(text)  # what is quoted has odd indices
-    bars = [(i, k) for i in range(0, len(parts), 2) for k, letter in enumerate(parts[i]) if letter == "|"]
-    if not bars:
-        return text, ()
+    if not any("|" in part for part in parts[::2]):
+        return text, (), ()
     if random := RANDOM.search("`".join(parts[::2])):
         group = random[1] or "group"
         raise InvalidParameter(
             f"the formula {shown!r} has a random effect, {random[0]}, which is not available: write C({group}) for "
             f"fixed effects, or end the formula with '| {group}' to absorb them"
         )
-    i, k = bars[0]
-    rest = "".join([parts[i][k + 1 :], *parts[i + 1 :]])
-    names = tuple(name.strip().strip("`") for name in rest.split("+"))
-    if len(bars) > 1 or "~" not in "".join([*parts[:i], parts[i][:k]]) or not all(names) or re.search(r"[*:^~]", rest):
+    first, *rest = _split(text, "|")
+    last = _split(rest[-1], "~")
+    if len(last) == 2:
+        rest = rest[:-1]
+    names = tuple(name.strip().strip("`") for name in rest[0].split("+")) if rest else ()
+    names = () if names == ("0",) and len(last) == 2 else names
+    bare = "".join(QUOTED.split(rest[0])[::2]) if rest else ""
+    whole = len(rest) <= 1 and len(last) <= 2 and len(_split(first, "~")) == 2 and all(one.strip() for one in last)
+    if not whole or not all(names) or re.search(r"[*:^~]", bare):
         raise InvalidParameter(
             f"the '|' in the formula {shown!r} sets apart columns whose effects are absorbed: write them after it, "
-            "joined by '+', as in 'y ~ x | firm + year'"
+            "joined by '+', as in 'y ~ x | firm + year', and endogenous columns with their instruments last, as in "
+            "'y ~ x | firm | d ~ z' or 'y ~ x | 0 | d ~ z'"
         )
-    return "".join([*parts[:i], parts[i][:k]]), names
+    return first, names, tuple(last) if len(last) == 2 else ()
+
+
+def _split(text: str, sign: str) -> list[str]:
+    """Return the parts of a formula between signs that are not quoted."""
+    out = [""]
+    for k, part in enumerate(QUOTED.split(text)):
+        if k % 2:
+            out[-1] += part
+            continue
+        own = part.split(sign)
+        out[-1] += own[0]
+        out += own[1:]
+    return out
+
+
+def _check_parts(terms: tuple[Term, ...], after: list[tuple[Term, ...]], shown: str) -> None:
+    """Refuse endogenous terms that are exogenous, or instruments, as well."""
+    for place, others in (("exogenous", terms), ("an instrument", after[1] if after else ())):
+        if after and (both := [term for term in after[0] if term in others]):
+            name = ":".join(factor.text for factor in both[0].factors)
+            raise InvalidParameter(f"{name!r} in the formula {shown!r} is endogenous, and {place} too: name it once")
 
 
 def _sides(text: str, bare: str, shown: str, everything: Collection[str]) -> tuple[Any, list[Any]]:

@@ -377,6 +377,11 @@ def _open_source(
     if coding is not None:
         _refuse_constant_levels(coding)
         take_intercept(system, coding)
+        if coding.endogenous and not getattr(system, "takes_instruments", False):
+            raise InvalidParameter(
+                f"{type(system).__name__} takes no instruments, and the formula of the table has some: use "
+                "InstrumentalVariables, or leave out the last part of the formula"
+            )
     if coding is not None and coding.effects and not targets:
         raise absorbs_nothing(system)
     if coding is not None and coding.effects and wanted_basis(system) is not None:

@@ -64,6 +64,8 @@ class System(BaseEstimator):
     learns: ClassVar[type[SystemState] | None] = None
     takes_offset: ClassVar[bool] = False
     """Whether outputs may have a part that is known, a number for each row."""
+    takes_instruments: ClassVar[bool] = False
+    """Whether a formula may have endogenous columns and instruments."""
     _state: SystemState | None = None
     _fitted_with: FittedWith[Any] = FittedWith(FitSettings)
     n_features_in_ = ColumnAttribute[int](lambda columns: columns.count)

@@ -221,6 +221,7 @@ class InstrumentalVariables(LinearSystem):
     J. H. Stock and M. Yogo, in Identification and Inference for Econometric Models (2005), 80-108.
     """
 
+    takes_instruments: ClassVar[bool] = True
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # which columns are endogenous is for the user to say
 
     method: Annotated[KClassMethod, one_of(KClassMethod)] = "2sls"
@@ -439,6 +440,8 @@ class InstrumentalVariables(LinearSystem):
             out.append(f"instruments that are combinations of others add nothing: {some(state.redundant, '; ')}")
         if state.fitted_with.method == "liml" and state.kappa is not None:
             out.append(f"LIML with kappa {', '.join(f'{one:.6g}' for one in state.kappa)}")
+        if errors != "classical":
+            out.append("the tests of the instruments assume independent rows of equal variance")
         return out + weak_notes(state.tests, endogenous)
 
     def _has_fixed_design(self) -> bool:
@@ -480,7 +483,16 @@ def read_design(columns: InputColumns, endogenous: list[Any], instruments: list[
     A name is that of a column, or of a raw column whose levels or functions are several; an index that of a column.
     """
     parts = _terms_of(columns)
-    inner, outer = (_named_parts(parts, given, what) for given, what in _named_by(endogenous, instruments))
+    if columns.coding is not None and columns.coding.endogenous:
+        if endogenous or instruments:
+            raise InvalidParameter(
+                "the formula of the table names endogenous columns and instruments: leave out endogenous= and "
+                "instruments="
+            )
+        last = len(parts) - columns.coding.instruments
+        inner, outer = [*range(last - columns.coding.endogenous, last)], [*range(last, len(parts))]
+    else:
+        inner, outer = (_named_parts(parts, given, what) for given, what in _named_by(endogenous, instruments))
     if not inner and not outer:
         return None
     if not inner:

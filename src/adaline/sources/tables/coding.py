@@ -225,6 +225,7 @@ class Design:
 
     features : how the raw columns are to be coded; some are so twice, as numbers and as categories.
     required : the columns that must have a value: rows without one are left out.
+    endogenous, instruments : how many of the last terms are endogenous, and instruments.
     """
 
     title: str
@@ -235,6 +236,8 @@ class Design:
     required: tuple[str, ...]
     terms: tuple[Term, ...] | None = None
     intercept: bool = True
+    endogenous: int = 0
+    instruments: int = 0
 
     @property
     def wanted(self) -> Wanted:
@@ -254,7 +257,8 @@ class Design:
         terms = plain_terms(columns) if self.terms is None else self.terms
         policies = spec.weight, spec.missing, spec.unseen
         effects = tuple(map(Effect, spec.absorb))
-        return Coding(columns, terms, self.target, *policies, self.intercept, spec.offset, effects=effects)
+        known = Coding(columns, terms, self.target, *policies, self.intercept, spec.offset, effects=effects)
+        return replace(known, endogenous=self.endogenous, instruments=self.instruments) if self.endogenous else known
 
     def refuse_no_rows(self) -> NoReturn:
         """Refuse a table none of whose rows are used."""
@@ -273,6 +277,7 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
     targets, target = spec.targets, spec.targets[0] if len(spec.targets) == 1 else None
     terms: tuple[Term, ...] | None = None
     intercept, twice = True, list[str]()
+    endogenous = instruments = 0
     if spec.formula is not None:
         formula = read_formula(
             spec.formula,
@@ -292,6 +297,13 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
         relation.add_lags(features)
         kinds |= {name: relation.kind(name) for name in features if name not in kinds}
         terms = without_repetition(formula.terms, intercept, spec.whole)
+        if formula.endogenous:
+            last = len(formula.terms) - formula.instruments
+            ends = [
+                len(without_repetition(formula.terms[:k], intercept, spec.whole))
+                for k in (last - formula.endogenous, last)
+            ]
+            endogenous, instruments = ends[1] - ends[0], len(terms) - ends[1]
         refuse_whole(terms, spec.whole)
         factors = [factor for term in terms for factor in term.factors]
         levels = {name for factor in factors for name in factor.categories()}
@@ -322,6 +334,8 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
         tuple(required_columns(relation, spec, targets, [*features, *spec.absorb])),
         terms,
         intercept,
+        endogenous,
+        instruments,
     )
 
 
