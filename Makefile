@@ -16,6 +16,7 @@
 # make docs   the documentation with its gallery: site/     make clean  remove what these made
 # make sanitize  the kernels' tests under the address and undefined-behaviour sanitizers
 # make wheel-cross ARCH=amd64  a wheel for another architecture (or arm64), compiled across and checked by qemu
+# make coverage  simulate every kind of interval: docs/coverage.md
 # make certificates  FITS=20000 random fits, their certificates against 65-digit arithmetic
 # make mutants  small changes, MUTANTS=520 of the source and KERNEL_MUTANTS=80 of native/: which the tests notice, by folder
 # make fuzz   random attacks for FUZZ_SECONDS=600, the kernels under the sanitizers
@@ -43,7 +44,7 @@ export PYTHONUTF8 := 1
 # Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick test-spark test-gpu test-oldest test-pure wheel-cross sanitize fuzz lint lint-types lint-rest lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-interrupts test-service test-browser recordings zoo certificates mutants night test-every
+.PHONY: demo test quick test-spark test-gpu test-oldest test-pure wheel-cross sanitize fuzz lint lint-types lint-rest lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-interrupts test-service test-browser recordings zoo certificates coverage mutants night test-every
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.run
@@ -62,7 +63,7 @@ test-every: $(VENV)/.installed
 # Spark needs Java, the pages Chromium; one target that fails stops no other.
 night:
 	@$(MAKE) --no-print-directory --keep-going \
-		test-every sanitize certificates fuzz test-interrupts test-faults test-service test-pure mutants test-oldest \
+		test-every sanitize certificates coverage fuzz test-interrupts test-faults test-service test-pure mutants test-oldest \
 		$$(java -version 2>/dev/null && echo test-spark) \
 		$$({ command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null && echo test-browser)
 
@@ -146,6 +147,10 @@ certificates: $(VENV)/.installed
 	$(BIN)/python -m tests.certificates --fits $(FITS) --jobs $$(getconf _NPROCESSORS_ONLN) --worst 10
 	$(BIN)/python -m tests.certificates --fits $$(($(FITS) / 4)) --float64 --only logistic --only softmax --only binomial \
 		--only poisson --only gamma --worst 10
+
+DRAWS ?= 1
+coverage: $(VENV)/.installed
+	$(BIN)/python -m tests.coverage --draws $(DRAWS)
 
 MUTANTS ?= 520
 KERNEL_MUTANTS ?= 80

@@ -107,7 +107,7 @@ def test_wild_replicates_equal_fits_to_residuals_with_other_signs() -> None:
     found = regression_rows(model._fits[0], source, model._sample()).replicate(drawn, wild=True).values
     rows = model.influence(X, Y)
     residual = rows.residual / (1 - rows.leverage)
-    signs = drawn.signs_of(np.arange(N, dtype=np.uint64))
+    signs = drawn.signs(Block(X, Y[:, None]))
     refits = [theta(LinearRegression().fit(X, model.predict(X) + own * residual)) for own in signs.T]
     np.testing.assert_allclose(found, refits, rtol=1e-9, atol=1e-9)
 

@@ -22,6 +22,7 @@ from adaline import (
     OneVsOne,
     OneVsRest,
     Ridge,
+    bootstrap,
     datasets,
     learning_curve,
     means,
@@ -60,6 +61,8 @@ CELLS = LinearRegression().fit(FRAME[["a", "b"]], np.random.default_rng(2).norma
 
 DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
     "comparison": lambda ax: plots.comparison(compared(classification), ax),
+    "bootstrap": lambda ax: plots.bootstrap(bootstrap(LINEAR, X, Y, replicates=200), ax),
+    "bootstrap of classes": lambda ax: plots.bootstrap(bootstrap(LOGISTIC, TWO, SIDE, replicates=200), ax),
     "coefficients": lambda ax: plots.coefficients(LINEAR, X, ax, names=NAMES),
     "coefficients of classes": lambda ax: plots.coefficients(GAUSS, XC, ax),
     "coefficient_path": lambda ax: plots.coefficient_path(

@@ -14,6 +14,7 @@ from adaline import (
     KMeans,
     LinearRegression,
     LogisticRegression,
+    OrdinalRegression,
     Ridge,
     RobustRegression,
     bootstrap,
@@ -52,7 +53,9 @@ def test_files_frames_blocks_and_threads_give_the_same_replicates(
     monkeypatch.setattr(held, "HELD", 0)  # tables are streamed
     y = LABELS if isinstance(system, LogisticRegression) else Y
     many = np.tile(np.arange(N), 60)  # more rows than a block
-    frame = pd.DataFrame(X[many], columns=["a", "b"]).assign(y=y[many], g=GROUPS[many])
+    frame = pd.DataFrame(X[many], columns=["a", "b"]).assign(
+        y=y[many], g=GROUPS[many], h=[f"{3 * g} {g}" for g in GROUPS[many]]
+    )
     frame.to_csv(tmp_path / "rows.csv", index=False)
     table = open_table(str(tmp_path / "rows.csv"), target="y", features=["a", "b"], progress=False)
     model = clone(system).fit(X[many], y[many])
@@ -69,13 +72,18 @@ def test_files_frames_blocks_and_threads_give_the_same_replicates(
         np.testing.assert_allclose(found.ends(), expected.ends(), rtol=1e-8)
         found = bootstrap(again, *given, replicates=20, groups=own)
         np.testing.assert_allclose(found.replicates, by_group.replicates, rtol=1e-8)
+    by_text = [
+        bootstrap(clone(system).fit(*given), *given, replicates=20, groups=own).replicates
+        for given, own in (((table,), "h"), ((frame[["a", "b"]], frame.y), frame.h))
+    ]
+    np.testing.assert_allclose(*by_text, rtol=1e-8)
 
 
 @pytest.mark.parametrize("system", [LinearRegression(), LogisticRegression(penalty=0.5), RobustRegression()], ids=str)
 def test_groups_are_drawn_as_a_whole(system: Any) -> None:
     y = LABELS if isinstance(system, LogisticRegression) else Y
     found = bootstrap(clone(system).fit(X, y), X, y, replicates=8, groups=GROUPS)
-    refits = [theta(clone(system).fit(X, y, sample_weight=own)) for own in weights(8, groups=15)]
+    refits = [theta(clone(system).fit(X, y, sample_weight=own)) for own in weights(8, groups=np.arange(15.0))]
     np.testing.assert_allclose(found.replicates, refits, rtol=1e-9, atol=1e-9)
 
 
@@ -85,7 +93,7 @@ def test_errors_of_replicates_are_those_of_their_refits(system: Any, groups: Any
     """HC0, or CR1 of groups up to its factor, from which studentised intervals are made."""
     y = np.round(np.exp(Y / 6)) if isinstance(system, GeneralizedLinear) else Y
     found = bootstrap(clone(system).fit(X, y), X, y, replicates=5, groups=groups, interval="studentised")
-    more = {} if groups is None else {"groups": 15}
+    more = {} if groups is None else {"groups": np.arange(15.0)}
     expected = []
     for own in [np.ones(N), *weights(5, **more)]:
         rows = np.repeat(np.arange(N), own.astype(int))
@@ -116,6 +124,14 @@ def test_the_covariance_is_near_the_sandwich() -> None:
         rows = fitted.summary(errors="HC0", X=x, y=target).to_dict()["coefficients"]
         np.testing.assert_allclose(found.std_error / [row["std_error"] for row in rows], 1, atol=4 / np.sqrt(4000))
         np.testing.assert_allclose(np.sqrt(np.diag(found.covariance)), found.std_error)
+
+
+def test_ordered_classes_have_thresholds() -> None:
+    y = np.digitize(Y, [6.0, 9.0])
+    model = OrdinalRegression().fit(X, y)
+    found = bootstrap(model, X, y, replicates=4)
+    assert found.names == ["0 | 1", "1 | 2", "x0", "x1"]
+    np.testing.assert_array_equal(found.estimate, np.append(model.thresholds_, model.coef_))
 
 
 @pytest.mark.parametrize("system", [RobustRegression(), Ridge(), LogisticRegression(firth=True)], ids=str)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -45,18 +47,21 @@ def test_a_precision_goes_with_its_row() -> None:
 def test_rows_of_a_group_are_drawn_together() -> None:
     group = np.array([2.0, 0.0, 2.0, 1.0, 0.0])
     block = Block(np.ones((5, 1)), np.column_stack([np.ones(5), group]))
-    drawn = Replicates(0, 30, seed=5, groups=3).weights(block)
+    drawn = Replicates(0, 30, seed=5, groups=np.arange(3.0)).weights(block)
     assert (drawn[0] == drawn[2]).all()
     assert (drawn[1] == drawn[4]).all()
-    counts = Replicates(0, 30, seed=5, groups=3).counts_of(np.arange(3.0))
-    assert (drawn[[1, 3, 0]] == counts).all()
+    assert (drawn[[1, 3, 0]] == Replicates(0, 30, seed=5, groups=np.arange(3.0)).counts()).all()
+    others = replace(block, t=np.column_stack([np.ones(5), 10 * group - 7]))
+    assert (Replicates(0, 30, seed=5, groups=np.array([-7.0, 3.0, 13.0])).weights(others) == drawn).all()
 
 
 @pytest.mark.parametrize("groups", [0, 5, 40])
 def test_signs_have_mean_zero_and_variance_one(groups: int) -> None:
-    signs = Replicates(0, 500, seed=2, groups=groups).signs_of(np.arange(300, dtype=np.uint64))
-    assert signs.mean() == pytest.approx(0, abs=0.01)
-    assert signs.var() == pytest.approx(1, abs=0.01)
+    own = np.arange(float(groups)) if groups else None
+    block = Block(np.ones((300, 1)), np.arange(300.0)[:, None] % max(groups, 1))
+    signs = Replicates(0, 500, seed=2, groups=own).signs(block)
+    assert signs.mean() == pytest.approx(0, abs=0.05)
+    assert signs.var() == pytest.approx(1, abs=0.05)
     assert len(np.unique(signs)) == (6 if groups == 5 else 2)
 
 

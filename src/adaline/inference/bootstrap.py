@@ -110,11 +110,6 @@ class RowsOfFit(ABC):
     def errors(self, drawn: Replicates, found: Replicated, wild: bool = False) -> Array:
         """Return the standard errors of the fit and of its replicates, (1 + B, q): one pass a target and lot."""
 
-    @property
-    def groups(self) -> int:
-        """Number of groups; zero where rows are drawn."""
-        return 0 if self.labels is None else len(self.labels)
-
     def _acceleration(self, design: FittedDesign | FittedLikelihood, along: Array, targets: int) -> Array:
         if self.scores is not None:
             moved = (self.scores @ along.T).reshape(len(self.scores), -1)
@@ -135,18 +130,18 @@ class RowsOfFit(ABC):
         wild: bool,
     ) -> Array:
         m = along.shape[1]
-        pairs = m * (m + 1) // 2
+        pairs, groups = m * (m + 1) // 2, 0 if self.labels is None else len(self.labels)
         out: list[Array] = []
-        for lot in _lots(drawn, pairs + (self.groups * m or pairs)):
+        for lot in _lots(drawn, pairs + (groups * m or pairs)):
             own = steps[lot.first - drawn.first :][: lot.size]
             at = ReplicateSteps(design, lot, np.concatenate([np.zeros((1, m)), own]), np.ones(1 + lot.size, dtype=bool))
-            point = SpreadPoint(at, target, wild, self.labels)
-            sums = self.source.sum(ReplicateSpread, point, count=lot.size, size=m, groups=self.groups).sums
+            point = SpreadPoint(at, target, wild)
+            sums = self.source.sum(ReplicateSpread, point, count=lot.size, size=m, groups=groups).sums
             matrices = unpacked(sums[:, :pairs], m) + penalty
             meats = sums[:, pairs:]
-            if self.labels is not None:
-                counts = np.ones((self.groups, 1 + lot.size)) if wild else lot.counts_of(self.labels)
-                each = meats.reshape(-1, self.groups, m)
+            if groups:
+                counts = np.ones((groups, 1 + lot.size)) if wild else lot.counts()
+                each = meats.reshape(-1, groups, m)
                 meats = np.einsum("gb,bgi,bgj->bij", counts, each, each, optimize=True)
             else:
                 meats = unpacked(meats, m)

@@ -10,6 +10,7 @@ at random. `svg(ax)` is the figure as text; `ax.figure.savefig("plot.png")` writ
 | regression | `line`, `residuals`, `quantiles`, `leverage` |
 | coefficients | `coefficients`, `coefficient_path`, `penalty_path` |
 | marginal means | `means` |
+| bootstrap replicates | `bootstrap` |
 | classification | `confusion`, `calibration`, `roc`, `precision_recall`, `fisher_projection` |
 | classes in the plane | `decision_regions`, `hyperplane`, `ambiguous_regions` |
 | learning | `learning_curve`, `validation_curve`, `history`, `error_surface` with `trajectory` |
@@ -55,6 +56,7 @@ from adaline.plots.marginal import means
 from adaline.plots.mixtures import clusters, mixture
 from adaline.plots.regions import ambiguous_regions, decision_regions
 from adaline.plots.regression import leverage, line, quantiles, residuals
+from adaline.plots.replicates import bootstrap
 from adaline.plots.signals import filter_signals
 from adaline.plots.style import svg
 from adaline.plots.surfaces import error_surface, trajectory
@@ -62,6 +64,7 @@ from adaline.plots.thresholds import precision_recall, roc
 
 __all__ = [
     "ambiguous_regions",
+    "bootstrap",
     "calibration",
     "clusters",
     "coefficient_path",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -34,6 +35,7 @@ from adaline.sources import Source
 from adaline.sources.array import read_weights
 from adaline.sums.replicates import Replicates
 from adaline.systems.families.conformal import label_scores
+from adaline.systems.ordinal_regression import OrdinalRegression
 from adaline.wording import counted
 
 BootstrapMethod = Literal["pairs", "wild"]
@@ -265,11 +267,12 @@ def bootstrap(
     check_is_fitted(fitted)
     if not isinstance(fitted, System) or not hasattr(fitted, "coef_"):
         raise InvalidParameter(f"{type(fitted).__name__} has no coefficients to bootstrap: give a fitted linear model")
+    groups = _in_order(groups)
     given = RowsAgain(X, y, sample_weight, offset, exposure)
     together = None
     if not isinstance(model, Selection) and hasattr(fitted, "_bootstrap_rows"):
         together = fitted._bootstrap_rows(given, groups)
-    drawn = Replicates(0, replicates, random_state, 0, getattr(fitted, "weights", "frequency") == "precision")
+    drawn = Replicates(0, replicates, random_state, None, getattr(fitted, "weights", "frequency") == "precision")
     if together is None:
         if method == "wild":
             raise InvalidParameter("method='wild' is for LinearRegression, and Ridge with a number as penalty")
@@ -281,26 +284,33 @@ def bootstrap(
     return _drawn_together(fitted, together, drawn, method == "wild", interval)
 
 
+def _in_order(groups: GroupsLike) -> GroupsLike:
+    """Return labels that are texts as their places in alphabetical order, as tables have them."""
+    if groups is None or isinstance(groups, str):
+        return groups
+    labels = np.asarray(groups)
+    texts = labels.dtype == object and labels.ndim == 1 and all(isinstance(label, str) for label in labels)
+    return np.unique(labels.astype(str), return_inverse=True)[1] if texts else groups
+
+
 def _drawn_together(
     model: AnyModel, parts: Sequence[RowsOfFit], drawn: Replicates, wild: bool, interval: BootstrapInterval | None
 ) -> Bootstrap:
     """Return the bootstrap of a model whose replicates are solved together."""
     kind: BootstrapInterval = interval or ("studentised" if wild else "bca")
-    drawn = drawn._replace(groups=parts[0].groups)
+    drawn = drawn._replace(groups=parts[0].labels)
     found = [part.replicate(drawn, wild) for part in parts]
     acceleration = None if wild else np.concatenate([part.acceleration() for part in parts])
     errors = None
     if kind == "studentised":
         errors = np.hstack([part.errors(drawn, own, wild) for part, own in zip(parts, found, strict=True)])
     passes = sum(one.passes for one in found)
-    how = "signs of residuals" if wild else "rows"
-    if drawn.groups:
-        how = f"{how} of {counted(drawn.groups, 'group')}" if wild else counted(drawn.groups, "group")
+    groups = 0 if drawn.groups is None else len(drawn.groups)
+    what = counted(groups, "group") if groups else "rows"
+    how = f"signs of residuals of {what}" if wild else what
     about = [f"drawn: {how}; seed {drawn.seed}; solved in {counted(passes, 'pass')} over the rows"]
-    if 0 < drawn.groups < FEW_GROUPS:
-        about.append(
-            f"{counted(drawn.groups, 'group')} are few for a bootstrap: summary(errors='cluster') is more reliable"
-        )
+    if 0 < groups < FEW_GROUPS:
+        about.append(f"{counted(groups, 'group')} are few for a bootstrap: summary(errors='cluster') is more reliable")
     last = max(one.last_step for one in found)
     if last:
         about.append(f"Newton's method ended after steps of at most {last:.1g} standard errors")
@@ -330,7 +340,7 @@ def _fitted_again(model: AnyModel, given: RowsAgain, groups: GroupsLike, drawn: 
     labels = None if groups is None else read_groups(groups, n)
     weight = None if given.sample_weight is None else read_weights(given.sample_weight, n)
     t = np.zeros((n, 1)) if labels is None else labels[:, None]
-    drawn = drawn._replace(groups=0 if labels is None else len(np.unique(labels)))
+    drawn = drawn._replace(groups=None if labels is None else np.unique(labels))
     parts = {"offset": given.offset, "exposure": given.exposure}
     more = {name: value for name, value in parts.items() if value is not None}
     models: list[AnyModel] = []
@@ -340,7 +350,7 @@ def _fitted_again(model: AnyModel, given: RowsAgain, groups: GroupsLike, drawn: 
     fitted = model.best if isinstance(model, Selection) else model
     thetas = [None if one is None else _theta(one).ravel() for one in models]
     about = [
-        f"drawn: {'rows' if labels is None else counted(drawn.groups, 'group')}; seed {drawn.seed}; "
+        f"drawn: {'rows' if labels is None else counted(len(np.unique(labels)), 'group')}; seed {drawn.seed}; "
         f"{counted(drawn.size, 'fit')}"
     ]
     estimate = _theta(fitted).ravel()
@@ -351,7 +361,7 @@ def _fitted_again(model: AnyModel, given: RowsAgain, groups: GroupsLike, drawn: 
         return Bootstrap(
             model, (), (), nothing, np.empty((drawn.size, 0)), "percentile", None, None, tuple(about), models
         )
-    slopes = np.tile(np.arange(1 + len(columns_of(fitted))) > 0, len(_theta(fitted)))
+    slopes = np.tile(np.arange(_theta(fitted).shape[1]) > 0, len(_theta(fitted)))
     names, targets, shown = _names(fitted, slopes | bool(getattr(fitted, "fit_intercept", True)))
     values = np.stack([np.full(len(estimate), np.nan) if theta is None else theta for theta in thetas])
     return Bootstrap(
@@ -372,8 +382,10 @@ def _refitted(model: AnyModel, given: RowsAgain, weight: Array, more: dict[str, 
 
 
 def _theta(model: AnyModel) -> Array:
-    """Return the coefficients (K, 1 + D) of a fitted model, intercept first."""
+    """Return the coefficients (K, 1 + D) of a fitted model, intercept or thresholds first."""
     coef = np.atleast_2d(host(model.coef_))
+    if isinstance(model, OrdinalRegression):
+        return np.append(model.thresholds_, coef)[None]
     intercept = np.broadcast_to(np.atleast_1d(host(getattr(model, "intercept_", 0.0))), (len(coef),))
     return np.column_stack([intercept, coef])
 
@@ -381,12 +393,14 @@ def _theta(model: AnyModel) -> Array:
 def _names(model: AnyModel, shown: NDArray[np.bool_]) -> tuple[list[str], list[str], NDArray[np.intp]]:
     """Return the names and targets of the coefficients that are shown, and their places among all."""
     columns, outputs = columns_of(model), len(_theta(model))
-    constant = "intercept" if "intercept" not in columns else "(intercept)"
+    constants = ["intercept" if "intercept" not in columns else "(intercept)"]
+    if isinstance(model, OrdinalRegression):
+        constants = [f"{below} | {above}" for below, above in pairwise(model.classes_)]
     targets = [""]
     if outputs > 1:
         classes = getattr(model, "classes_", np.empty(0))
         targets = [str(one) for one in (classes if len(classes) == outputs else [f"y{k}" for k in range(outputs)])]
-    each = [(name, target) for target in targets for name in (constant, *columns)]
+    each = [(name, target) for target in targets for name in (*constants, *columns)]
     places = np.flatnonzero(shown)
     return [each[i][0] for i in places], [each[i][1] for i in places], places
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, ThetaLike, host
 from adaline.block import Block, Shape
-from adaline.row_hashes import mixed_hashes
+from adaline.row_hashes import mixed_hashes, row_hashes
 from adaline.sums.base import Totals
 from adaline.sums.scores import FittedLikelihood
 
@@ -46,14 +46,15 @@ class Replicates(NamedTuple):
     ----------
     first, size : `size` replicates after the first ones; replicate 0 is the rows as they are.
     seed : of the draws.
-    groups : how many groups of rows there are, whose number is the last target of a row; 0 where rows are drawn.
+    groups : numbers (G,), ascending, of the groups of rows, the last target of a row; None where rows are drawn. A
+        group is drawn by its place among them.
     precision : whether a weight is a precision, which goes with its row; else it is a number of rows.
     """
 
     first: int
     size: int
     seed: int
-    groups: int = 0
+    groups: Array | None = None
     precision: bool = False
 
     def weights(self, block: Block) -> Array:
@@ -61,7 +62,7 @@ class Replicates(NamedTuple):
         own = np.asarray(block.weights())
         counts = np.empty((block.rows, 1 + self.size))
         counts[:, 0] = own
-        if self.groups or self.precision:
+        if self.groups is not None or self.precision:
             counts[:, 1:] = own[:, None] * ONCE[self.draws(block)]
             return counts
         draws = self.draws(block)
@@ -72,39 +73,40 @@ class Replicates(NamedTuple):
 
     def draws(self, block: Block) -> NDArray[np.uint16]:
         """Return random numbers below 2^16 for each row or its group, and each replicate, (n, size)."""
-        if self.groups:
-            labels, index = np.unique(host(block.t)[:, -1], return_inverse=True)
-            return self.draws_of(group_units(labels))[index]
-        return self.draws_of(np.arange(block.first_row, block.first_row + block.rows, dtype=np.uint64))
+        if self.groups is None:
+            return self.draws_of(block.first_row, block.rows)
+        return self.draws_of(0, len(self.groups))[self.places(block)]
 
-    def signs_of(self, units: NDArray[np.uint64]) -> Array:
+    def places(self, block: Block) -> NDArray[np.intp]:
+        """Return the place of the group of each row among all groups, (n,)."""
+        assert self.groups is not None
+        return np.searchsorted(self.groups, host(block.t)[:, -1])
+
+    def signs(self, block: Block) -> Array:
         """Return what residuals of a wild bootstrap are multiplied by, (n, size): mean 0 and variance 1.
 
         They are signs, or with few groups one of six numbers (Webb).
         """
-        draws = self.draws_of(units)
+        draws = self.draws(block)
         signs = np.where(draws & 1, 1.0, -1.0)
-        return signs * WEBB[(draws >> 1) % len(WEBB)] if 0 < self.groups < FEW_GROUPS else signs
+        few = self.groups is not None and len(self.groups) < FEW_GROUPS
+        return signs * WEBB[(draws >> 1) % len(WEBB)] if few else signs
 
-    def counts_of(self, groups: Array) -> Array:
-        """Return how often groups with these numbers (G,) are drawn, (G, 1 + size); once in replicate 0."""
-        out = np.ones((len(groups), 1 + self.size))
-        out[:, 1:] = ONCE[self.draws_of(group_units(groups))]
+    def counts(self) -> Array:
+        """Return how often each group is drawn, (G, 1 + size); once in replicate 0."""
+        assert self.groups is not None
+        out = np.ones((len(self.groups), 1 + self.size))
+        out[:, 1:] = ONCE[self.draws_of(0, len(self.groups))]
         return out
 
-    def draws_of(self, units: NDArray[np.uint64]) -> NDArray[np.uint16]:
-        """Return random numbers below 2^16 for the numbers of some rows or groups, and each replicate, (n, size)."""
+    def draws_of(self, first: int, rows: int) -> NDArray[np.uint16]:
+        """Return random numbers below 2^16 for the rows, or groups, first, first + 1, ... and each replicate."""
         skipped = self.first % LANES
         lanes = np.arange(self.first // LANES, -(-(self.first + self.size) // LANES), dtype=np.uint64)
-        starts = mixed_hashes(units, salt=self.seed)
+        starts = row_hashes(first, rows, salt=self.seed)
         hashes = mixed_hashes(starts[:, None] ^ mixed_hashes(lanes, salt=self.seed + 1)[None])
         numbers = hashes.astype("<u8", copy=False).view("<u2")
         return numbers[:, skipped : skipped + self.size]
-
-
-def group_units(groups: Array) -> NDArray[np.uint64]:
-    """Return the numbers of groups, of which those in tables may be any numbers, as whole numbers: their bits."""
-    return (groups.astype(np.float64) + 0.0).view(np.uint64)
 
 
 def poisson(draws: NDArray[np.uint16], mean: float) -> Array:
@@ -158,15 +160,14 @@ def wild_factors(run: Block, replicates: Replicates, leverage: Array) -> Array:
 
     Of w rows, each with a sign of its own, the signs add up to one of size sqrt(w).
     """
-    if replicates.groups:
-        labels, index = np.unique(host(run.t)[:, -1], return_inverse=True)
-        return replicates.signs_of(group_units(labels))[index]
+    signs = replicates.signs(run)
+    if replicates.groups is not None:
+        return signs
     weight, rest = np.asarray(run.weights()), 1.0 - leverage
     with np.errstate(divide="ignore", invalid="ignore"):
         size = np.where((rest > LEAST_REST) & (weight > 0), 1.0 / rest, 0.0)
         size = size if replicates.precision else np.where(weight > 0, size / np.sqrt(weight), 0.0)
-    rows = np.arange(run.first_row, run.first_row + run.rows, dtype=np.uint64)
-    return np.asarray(size[:, None] * replicates.signs_of(rows))
+    return np.asarray(size[:, None] * signs)
 
 
 def _products(z: Array, r: Array) -> Array:
@@ -280,13 +281,11 @@ class SpreadPoint(NamedTuple):
     at : the fit, the replicates, and where each is; of least squares the design is a `FittedDesign`.
     target : of least squares, which target.
     wild : whether their bootstrap is wild.
-    labels : numbers of the groups, sorted, where rows are grouped.
     """
 
     at: ReplicateSteps
     target: int
     wild: bool
-    labels: Array | None
 
 
 class ReplicateSpread(Totals):
@@ -321,13 +320,12 @@ class ReplicateSpread(Totals):
                 for j in range(k + 1):
                     both = packed_pairs(z[:, k]) if j == k else packed_pairs(z[:, k], z[:, j])
                     self.sums[:, :pairs] += (weight * second[:, :, k, j]).T @ both
-                    if point.labels is None:
+                    if replicates.groups is None:
                         squares = weight * once * slopes[:, :, k] * slopes[:, :, j]
                         self.sums[:, pairs:] += squares.T @ both
-                if point.labels is not None:
-                    group = np.searchsorted(point.labels, host(run.t)[:, -1])
-                    shape = (len(point.labels), run.rows)
-                    member = scipy.sparse.csc_array((np.ones(run.rows), group, np.arange(run.rows + 1)), shape)
+                if replicates.groups is not None:
+                    shape, ends = (len(replicates.groups), run.rows), np.arange(run.rows + 1)
+                    member = scipy.sparse.csc_array((np.ones(run.rows), replicates.places(run), ends), shape)
                     for i in range(m):
                         summed = member @ (own * z[:, k, i : i + 1] * slopes[:, :, k])
                         self.sums[:, pairs + i :: m] += np.asarray(summed).T
