@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from adaline.errors import AdalineError
-from adaline.fitted import AnyModel
+from adaline.fitted import AnyModel, has_summary, is_linear
 
 MOST_COEFFICIENTS = 30  # coefficients up to which the whole summary is shown; of more, as many of the largest
 
@@ -24,9 +24,9 @@ def fit_as_html(model: AnyModel) -> str:
     if not hasattr(model, "certificate_"):
         return ""
     certificate = f"<p>{escape(f'certificate: {model.certificate_}')}</p>"
-    if not (hasattr(model, "coef_") and hasattr(model, "coefficients")):
+    if not (is_linear(model) and hasattr(model, "coefficients")):
         return certificate
-    if model.coef_.size <= MOST_COEFFICIENTS and hasattr(model, "summary"):
+    if model.coef_.size <= MOST_COEFFICIENTS and has_summary(model):
         try:
             return str(model.summary()._repr_html_())
         except AdalineError:  # no standard errors, as of a penalised fit

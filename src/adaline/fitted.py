@@ -1,4 +1,4 @@
-"""Whether a model was fitted, and to how many rows."""
+"""What a model is and has, asked of any model: whether it was fitted, to how many rows, and what it can answer."""
 
 from __future__ import annotations
 
@@ -32,6 +32,36 @@ def check_is_fitted(model: AnyModel, attribute: str | None = None) -> None:
 def has_learned(model: object) -> bool:
     """Whether a model has an attribute that `fit` sets: one whose name ends with an underscore."""
     return any(name[-1] == "_" and name[:2] != "__" for name in own_attributes(model))
+
+
+def has_classes(model: AnyModel) -> bool:
+    """Whether a model predicts classes: a classifier that is fitted, or knows its classes beforehand."""
+    return hasattr(model, "classes_")
+
+
+def gives_probabilities(model: AnyModel) -> bool:
+    """Whether a model, or a class of models, has probabilities of classes; for some that depends on their settings."""
+    return hasattr(model, "predict_proba")
+
+
+def is_linear(model: AnyModel) -> bool:
+    """Whether a fitted model has coefficients; discriminants that are quadratic have none."""
+    return hasattr(model, "coef_")
+
+
+def has_summary(model: AnyModel) -> bool:
+    """Whether a model has a table of coefficients with standard errors."""
+    return hasattr(model, "summary")
+
+
+def has_absorbed(model: AnyModel) -> bool:
+    """Whether effects of levels were absorbed in the fit of a model."""
+    return hasattr(model, "absorbed_")
+
+
+def sums_folds(system: AnySystem) -> bool:
+    """Whether a system is fitted to all folds of a cross-validation by the sums of each."""
+    return hasattr(system, "_sum_folds")
 
 
 def rows_of(model: AnyModel) -> int | None:

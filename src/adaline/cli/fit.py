@@ -18,7 +18,7 @@ from adaline.cli.output import print_json, say, show
 from adaline.cli.summary import MOST_SHOWN, described, explain, model_label
 from adaline.comparison.open_data import MOST_WHOLE_LABELS, OpenedData
 from adaline.errors import InvalidParameter, MissingValues
-from adaline.fitted import AnyModel, AnySystem
+from adaline.fitted import AnyModel, AnySystem, has_classes
 from adaline.inference.clusters import CLUSTERED
 from adaline.inference.summary import CoefficientTable
 from adaline.input.coded import as_coded
@@ -164,7 +164,7 @@ def _note_amounts(model: AnyModel, opened: OpenedData) -> None:
 
 def _training_accuracy(model: AnyModel, opened: OpenedData) -> dict[str, Any] | None:
     """Return the share of rows that a classifier gets right, in all and by class, among those it was fitted to."""
-    if not hasattr(model, "classes_"):
+    if not has_classes(model):
         return None
     classes = model.classes_
 

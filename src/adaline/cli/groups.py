@@ -16,6 +16,7 @@ from adaline.errors import InvalidParameter
 from adaline.groups.fit_groups import fit_groups
 from adaline.lazy import nw
 from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.rows import TableRows
 from adaline.sources.tables.source import TableSource
 from adaline.sources.tables.spec import check_column, shown_columns
 from adaline.systems import SYSTEMS, system_name
@@ -64,7 +65,7 @@ def _opened(options: Options, by: Sequence[str]) -> TableSource:
         if not features:
             raise InvalidParameter(f"no columns are left to learn from; there are: {shown_columns(relation)}")
         spec = replace(spec, features=features)
-    return TableSource(relation, spec)
+    return TableSource(TableRows(relation), spec)
 
 
 def _note_outcomes(table: Any) -> None:

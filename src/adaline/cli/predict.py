@@ -39,7 +39,7 @@ from adaline.coding.frames import plain_terms
 from adaline.coding.numerals import MISSING_WORDS, is_text_word
 from adaline.coding.problems import Mask, RowProblems
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.fitted import AnyModel
+from adaline.fitted import AnyModel, gives_probabilities
 from adaline.input.coded import as_coded, coding_of
 from adaline.input.coded import coded as coded_rows
 from adaline.lazy import nw
@@ -537,8 +537,8 @@ def check_options(model: AnyModel, options: PredictOptions) -> None:
     name = type(last).__name__
     if not hasattr(last, "predict"):
         raise InvalidParameter(f"the pipeline ends with {name}, which has no predict")
-    if options.proba and not hasattr(model, "predict_proba"):
-        able = ", ".join(other for other, cls in SYSTEMS.items() if hasattr(cls, "predict_proba"))
+    if options.proba and not gives_probabilities(model):
+        able = ", ".join(other for other, cls in SYSTEMS.items() if gives_probabilities(cls))
         raise InvalidParameter(f"{name} has no probabilities; these systems have: {able}")
     if options.interval is None:
         return

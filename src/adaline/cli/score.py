@@ -31,7 +31,7 @@ from adaline.coding.formula import targets_of
 from adaline.comparison.classes import decisions, recalls
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import is_classifier, is_regressor
-from adaline.fitted import AnyModel
+from adaline.fitted import AnyModel, gives_probabilities, has_classes
 from adaline.input.coded import coded, coding_of
 from adaline.results import some
 from adaline.selection.measures import SMALLEST
@@ -65,9 +65,9 @@ def run_score(
     rows = _rows_to_judge(model, opened_pipe(data), reading, target, weight)
     if rows.left_out:
         note(f"{part_of(rows.left_out, len(rows.y) + rows.left_out)} left out: {shown_counts(rows.reasons)}")
-    if hasattr(model, "classes_"):
+    if has_classes(model):
         _check_labels(model.classes_, rows)
-    found = (judge_classes if hasattr(model, "classes_") else judge_numbers)(model, rows)
+    found = (judge_classes if has_classes(model) else judge_numbers)(model, rows)
     if as_json:
         print_json({"system": type(model).__name__, "rows": len(rows.y), "left_out": rows.left_out, **found})
         return
@@ -216,7 +216,7 @@ def judge_classes(model: AnyModel, rows: RowsToJudge) -> dict[str, Any]:
     predicted = model.predict(source)
     own = np.searchsorted(known, y).clip(max=len(known) - 1)
     is_known = known[own] == y
-    given = np.asarray(model.predict_proba(source))[:, order] if hasattr(model, "predict_proba") else None
+    given = np.asarray(model.predict_proba(source))[:, order] if gives_probabilities(model) else None
     scores = given
     if scores is None and hasattr(model, "decision_function"):
         scores = decisions(model, source)[:, order]

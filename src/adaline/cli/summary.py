@@ -11,7 +11,7 @@ import numpy as np
 from adaline import storage
 from adaline.attributes import own_attributes
 from adaline.cli.output import console, print_facts, print_json, say, show
-from adaline.fitted import AnyModel, rows_of
+from adaline.fitted import AnyModel, has_classes, has_summary, is_linear, rows_of
 from adaline.inference.summary import CoefficientTable, cell, certificate_shown
 from adaline.input.basis import basis_of, columns_of
 from adaline.input.system import names_on
@@ -73,7 +73,7 @@ def described(model: AnyModel, summary: CoefficientTable | None = None) -> dict[
         "coef": getattr(model, "coef_", None),
         "certificate": own_attributes(model.certificate_),
     }
-    if summary is None and hasattr(model, "summary"):
+    if summary is None and has_summary(model):
         summary = model.summary()
     if summary is not None:
         out["summary"] = {key: value for key, value in summary.to_dict().items() if key not in ("certificate", "title")}
@@ -86,13 +86,13 @@ def explain(model: AnyModel, most: int | None = None, rest: str = "", summary: C
     The table is the model's own summary where none is given.
     """
     proof = model.certificate_
-    if summary is not None or hasattr(model, "summary"):
+    if summary is not None or has_summary(model):
         summary = summary or model.summary()
         proof = certificate_shown(summary)
         _show_summary(summary, most, rest)
-    elif hasattr(model, "classes_"):
+    elif has_classes(model):
         _show_discriminants(model, most, rest)
-    elif hasattr(model, "coef_"):
+    elif is_linear(model):
         _show_weights(model, most, rest)
     else:
         _show_centres(model, most, rest)
@@ -129,7 +129,7 @@ def _show_discriminants(model: AnyModel, most: int | None, rest: str) -> None:
     """Print the weights of a classifier, a column a class; those of two classes favour the second."""
     classes = [str(label) for label in model.classes_]
     machines = getattr(model, "estimators_", [model])
-    if not all(hasattr(machine, "coef_") for machine in machines):
+    if not all(is_linear(machine) for machine in machines):
         print_facts([("classes", ", ".join(classes)), ("boundaries", "quadratic: there are no linear weights to show")])
         return
     coef = np.concatenate([np.atleast_2d(machine.coef_) for machine in machines])

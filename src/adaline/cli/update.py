@@ -24,7 +24,7 @@ from adaline.cli.summary import certify, described, model_label, rows_text
 from adaline.coding.expressions import lag_of
 from adaline.coding.formula import targets_of
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.fitted import AnyModel, rows_of
+from adaline.fitted import AnyModel, has_classes, rows_of
 from adaline.input.coded import coding_of
 from adaline.results import some
 from adaline.sources import TableSource
@@ -124,4 +124,4 @@ def _known_rows(
 
 
 def _classes(model: AnyModel) -> list[Any]:
-    return model.classes_.tolist() if hasattr(model, "classes_") else []
+    return model.classes_.tolist() if has_classes(model) else []

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.comparison.result import Result
 from adaline.comparison.table import LOSSES, REGRESSION, Table
-from adaline.fitted import AnyModel
+from adaline.fitted import AnyModel, gives_probabilities, has_summary, is_linear
 from adaline.inference.jackknife import jackknife
 from adaline.inference.strengths import strengths
 from adaline.plots.style import short
@@ -129,7 +129,7 @@ def products_of_step(result: Result, table: Table, task: str) -> int:
     """
     models, classes = 1 + len(result.fold_models), 1 if task == REGRESSION else len(np.unique(table.y))
     columns = len(table.names)
-    return 2 * models * classes * columns * (1 if hasattr(result.model, "coef_") else columns)
+    return 2 * models * classes * columns * (1 if is_linear(result.model) else columns)
 
 
 def steps_affordable(products: int, least: int, most: int) -> int:
@@ -232,7 +232,7 @@ def unit_of(name: str) -> str:
 
 def _linear_effects(result: Result, table: Table, task: str) -> dict[str, Any] | None:
     """Return the coefficients by name where a prediction is a sum of columns and `summary()` knows their intervals."""
-    if task != REGRESSION or result.settings.get("loss") in LOSSES or not hasattr(result.model, "summary"):
+    if task != REGRESSION or result.settings.get("loss") in LOSSES or not has_summary(result.model):
         return None
     found = {effect.name: effect for effect in strengths(result.model, table.X, table.names, spread=table.spread)}
     return found if all(name in found for name in table.names) else None
@@ -247,7 +247,7 @@ def _answer(model: AnyModel, task: str, labels: NDArray[Any], offset: Array | No
     if task == REGRESSION:
         known = {} if offset is None else {"offset": float(np.mean(offset))}
         return lambda X: np.asarray(model.predict(X, **known), dtype=np.float64)[:, None]
-    if not hasattr(model, "predict_proba"):
+    if not gives_probabilities(model):
         return lambda X: (model.predict(X)[:, None] == labels[None, :]).astype(np.float64)
     own = np.searchsorted(labels, model.classes_)
 

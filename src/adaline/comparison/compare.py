@@ -38,6 +38,7 @@ from adaline.comparison.table import (
 )
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.estimator import is_classifier, is_regressor
+from adaline.fitted import sums_folds
 from adaline.results import some
 from adaline.selection.cross_validation import ArrayRows, Progress, StreamedFolds, reporting
 from adaline.selection.folds import fold_count
@@ -297,7 +298,7 @@ def compare_table(
         try:
             for name, settings, system in chosen:
                 budget = None if thorough else budget_of(system, *table.X.shape)
-                streamed = stream if hasattr(system, "_sum_folds") else None
+                streamed = stream if sums_folds(system) else None
                 if stream is not None and streamed is None:
                     budget = budget or FitBudget()
                     budget = replace(budget, rows=budget.rows or len(table.y))
@@ -443,7 +444,7 @@ def _candidates(
                 f"left out because {f'{count} classes by ' if count else ''}{counted(d, 'column')} take too long: "
                 f"{labels}; a thorough comparison includes them"
             )
-    return sorted(chosen, key=lambda one: not hasattr(one.system, "_sum_folds")), notes
+    return sorted(chosen, key=lambda one: not sums_folds(one.system)), notes
 
 
 def _with_offset(chosen: list[Any]) -> tuple[list[Any], list[str]]:

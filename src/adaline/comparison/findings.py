@@ -22,6 +22,7 @@ from adaline.comparison.result import Result
 from adaline.comparison.suspects import FAR_RANGES, LARGE_COOK, Alternative, Inspection
 from adaline.comparison.table import REGRESSION, Table, is_count, skewness
 from adaline.errors import AdalineError, AdalineWarning
+from adaline.fitted import is_linear
 from adaline.results import Status
 from adaline.separation.budget import Undecided
 from adaline.separation.separability import is_separable
@@ -580,7 +581,7 @@ def _class_sizes(table: Table, results: list[Result]) -> Iterator[Finding]:
 
 def _separable(table: Table, results: list[Result]) -> Iterator[Finding]:
     labels, codes = table.classes
-    perfect = [r for r in results if r.train_error == 0 and not r.budget and hasattr(r.model, "coef_")]
+    perfect = [r for r in results if r.train_error == 0 and not r.budget and is_linear(r.model)]
     linear = [r.label for r in perfect if len(labels) == 2]
     apart = [str(label) for label in labels] if linear else []
     if not linear and not any(map(_overlapping, results)):

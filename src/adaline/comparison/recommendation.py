@@ -10,6 +10,7 @@ import numpy as np
 from adaline.comparison.result import Result
 from adaline.comparison.table import LOSSES
 from adaline.estimator import is_regressor
+from adaline.fitted import has_summary, is_linear
 from adaline.results import Status
 from adaline.systems import SYSTEMS
 from adaline.wording import amount, visible
@@ -245,7 +246,7 @@ def _has_errors(result: Result) -> bool:
     classes times columns.
     """
     model = result.model
-    if not hasattr(model, "summary") or getattr(model, "separation_", None) is not None:
+    if not has_summary(model) or getattr(model, "separation_", None) is not None:
         return False
     return result.probability is not None or any(
         np.isfinite(row["std_error"]) for row in model.summary().to_dict()["coefficients"]
@@ -259,7 +260,7 @@ def _reads(result: Result) -> int:
 
 def _is_linear(result: Result) -> bool:
     """Whether the prediction of a model, or its score, is a weighted sum of the columns."""
-    return hasattr(result.model, "coef_") and result.settings.get("loss") not in LOSSES
+    return is_linear(result.model) and result.settings.get("loss") not in LOSSES
 
 
 def _weight_count(result: Result) -> float:

@@ -36,6 +36,7 @@ from adaline.comparison.ranking import Ranking, certificate_text
 from adaline.comparison.recommendation import SAME_ERROR, with_error
 from adaline.comparison.result import Result, rms
 from adaline.comparison.table import LOSSES, REGRESSION
+from adaline.fitted import has_summary
 from adaline.inference.strengths import Strength, strengths, strongest
 from adaline.plots.coefficients import draw_strengths
 from adaline.plots.comparison import draw_errors, errors_of
@@ -211,7 +212,7 @@ def _coefficients(found: Ranking, chosen: Result) -> dict[str, Any] | None:
         rows.setdefault(effect.name, []).append(effect)
     order = [name for name in ("intercept",) if name in rows and name not in found.data.names] + shown
     alt = "Effects of one standard deviation, strongest first: " + ", ".join(shown[:8])
-    summary = hasattr(chosen.model, "summary")
+    summary = has_summary(chosen.model)
     notes = chosen.model.summary().to_dict()["notes"] if summary else []
     sides = [effect.side for effect in rows[order[0]]]
     return {
@@ -249,9 +250,7 @@ def _changes(found: Ranking, chosen: Result) -> dict[str, Any] | None:
         positive = str(positive_class(found.data.y))
         ours = [[change for change in own if change.side == positive] for own in ours]
     unlike = [] if other is None else differences(ours, changes(other, found.data, found.task, taken, averaged))
-    by_summary = (
-        found.task == REGRESSION and hasattr(chosen.model, "summary") and chosen.settings.get("loss") not in LOSSES
-    )
+    by_summary = found.task == REGRESSION and has_summary(chosen.model) and chosen.settings.get("loss") not in LOSSES
     n, count = len(found.data.y), len(range(len(found.data.y))[averaged])
     times = {factor.step.text: [_multiplied(factor)] for factor in factors(chosen, found.data, taken)}
     return {

@@ -15,7 +15,7 @@ from adaline.attributes import own_attributes
 from adaline.comparison.baseline import MeanTarget, MostFrequentClass
 from adaline.comparison.budget import FitBudget
 from adaline.estimator import clone
-from adaline.fitted import AnyModel, AnySystem
+from adaline.fitted import AnyModel, AnySystem, gives_probabilities
 from adaline.results import Certificate
 from adaline.selection.cross_validation import ArrayRows, CrossValidation, StreamedFolds
 from adaline.wording import plain
@@ -207,7 +207,7 @@ class SystemTrial:
         self._models.append(model)
         part = slice(*np.searchsorted(self._rows.fold, [k, k + 1]))
         x, y = self._learned.filled_for(k, self._rows.x[part]), self._rows.y[part]
-        if self._classes is not None and hasattr(self._trial.system, "predict_proba"):
+        if self._classes is not None and gives_probabilities(self._trial.system):
             if self._probability is None:
                 self._probability = np.zeros((len(self._predicted), len(self._classes)))
             self._probability[part, model.classes_] = model.predict_proba(x)

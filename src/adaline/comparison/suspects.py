@@ -23,6 +23,7 @@ from adaline.comparison.result import Result, SystemTrial
 from adaline.comparison.spellings import SameLevel
 from adaline.comparison.table import REGRESSION, Table
 from adaline.errors import AdalineError, AdalineWarning
+from adaline.fitted import sums_folds
 from adaline.selection.cross_validation import ArrayRows
 from adaline.systems import LinearRegression
 from adaline.wording import counted
@@ -278,7 +279,7 @@ def inspect_rows(table: Table, task: str, given: Recommendation, systems: Sequen
     """
     far = far_values(table)
     found = outlying_rows(table) if task == REGRESSION else None
-    sums = [one for one in systems if hasattr(one.system, "_sum_folds")]
+    sums = [one for one in systems if sums_folds(one.system)]
     recommended = [one for one in systems if given.result is not None and one.made(given.result)]
     quick = [one for one in recommended if one in sums or table.X.size <= MOST_REFITTED_NUMBERS]
     again = (quick or sums) if given.useful else (sums or quick)

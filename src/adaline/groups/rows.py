@@ -20,6 +20,7 @@ from adaline.lazy import nw
 from adaline.results import some
 from adaline.sources.tables.batches import batch_table
 from adaline.sources.tables.relation import ROWS, Relation
+from adaline.sources.tables.rows import TableRows
 from adaline.sources.tables.source import TableSource
 from adaline.sources.tables.spec import TableSpec, check_column, names_of, read_spec
 from adaline.sources.tables.targets import columns_as_targets
@@ -99,7 +100,7 @@ def _of_table(data: DataLike, spec: TableSpec, by: Sequence[str], labels: bool) 
     if spec.formula is None:
         others = [*by, *spec.targets, *([] if spec.weight is None else [spec.weight])]
         spec = replace(spec, features=tuple(features_of(spec.features, list(relation.schema), others)))
-    source = TableSource(relation, spec)
+    source = TableSource(TableRows(relation), spec)
     coding = source.learn_coding()
     if not coding.count:
         raise InvalidData("there are no columns to learn from: the formula has none")

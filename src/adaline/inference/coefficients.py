@@ -11,7 +11,7 @@ import numpy as np
 from adaline.arrays import host
 from adaline.coding import Coding, HashedColumn
 from adaline.errors import InvalidData
-from adaline.fitted import AnyModel, check_is_fitted
+from adaline.fitted import AnyModel, check_is_fitted, is_linear
 from adaline.inference.summary import FrameBackend, frame_of, frame_of_columns, html_row, html_table, text_table
 from adaline.input.basis import columns_of
 from adaline.parameters import WholeNumber
@@ -76,7 +76,7 @@ def largest_coefficients(model: AnyModel, most: int) -> Coefficients:
     """Return the `most` largest coefficients of a fitted model by name, hashed ones with the levels of their bucket."""
     WholeNumber(1).check("most", most)
     check_is_fitted(model)
-    if not hasattr(model, "coef_"):
+    if not is_linear(model):
         raise InvalidData(f"{type(model).__name__} has no coefficients of columns, fitted as it is")
     weights = np.atleast_2d(host(model.coef_))
     size = np.abs(weights).ravel()

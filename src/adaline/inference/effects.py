@@ -29,7 +29,7 @@ import numpy as np
 from adaline.arrays import AnyArray, Array, OffsetsLike, RowsLike, WeightsLike, as_dense, host, is_device, is_sparse
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
-from adaline.fitted import AnyModel, check_is_fitted
+from adaline.fitted import AnyModel, check_is_fitted, has_absorbed
 from adaline.inference.classical import judged
 from adaline.inference.sandwich import JudgedLikelihoods
 from adaline.inference.summary import LOWER, UPPER, IntervalTable
@@ -402,7 +402,7 @@ class Designs:
     def __init__(self, model: AnyModel, X: RowsLike) -> None:
         self.model = model
         self.coding: Any = getattr(model, "coding_", None)
-        if hasattr(model, "absorbed_"):
+        if has_absorbed(model):
             raise InvalidParameter("effects on the mean are not computed where effects were absorbed: read coef_")
         if isinstance(X, Source):
             X = _read_source(coded(model, X, targets=False), self.coding is not None)

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, RowsLike, WeightsLike
 from adaline.errors import InvalidParameter
-from adaline.fitted import AnyModel, check_is_fitted
+from adaline.fitted import AnyModel, check_is_fitted, has_classes
 from adaline.inference.classical import judged
 from adaline.inference.covariance import lengths
 from adaline.inference.effects import MeanModel
@@ -233,7 +233,7 @@ def means_with(
 ) -> Means:
     """Return the marginal means of a model whose mean and errors are `known`."""
     asked.check()
-    targets = 1 if hasattr(model, "classes_") else len(known.theta)
+    targets = 1 if has_classes(model) else len(known.theta)
     if targets > 1:
         raise InvalidParameter("means: the model has several targets; fit one model for each")
     cells = InputSpace(model, data, sample_weight).cells(asked)

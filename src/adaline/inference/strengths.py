@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.fitted import AnyModel
+from adaline.fitted import AnyModel, has_classes, has_summary, is_linear
 from adaline.inference.jackknife import JackknifeInterval, jackknife
 from adaline.input.basis import basis_of
 from adaline.sources.expanded import phi
@@ -66,7 +66,7 @@ def strengths(
     if basis is not None:
         X, names, spread = phi(basis, X), basis.names(list(names)), None
     spread = np.std(X, axis=0) if spread is None else spread
-    if hasattr(model, "summary"):
+    if has_summary(model):
         found = model.summary()
         told = found.to_dict()
         parts = [list(part) for _, part in groupby(told["coefficients"], lambda row: row.get("target", ""))]
@@ -85,11 +85,11 @@ def strengths(
                     for part in parts
                     for label, row, size in zip(labels, part, spreads, strict=False)
                 ]
-    if not hasattr(model, "coef_"):
+    if not is_linear(model):
         return []
     coef = _about_mean(model)
     sides = [""] if len(coef) == 1 else [str(label) for label in model.classes_]
-    if len(coef) == 1 and hasattr(model, "classes_"):
+    if len(coef) == 1 and has_classes(model):
         sides = [str(model.classes_[-1])]
     known = jackknife(coef, [_about_mean(one) for one in without]) if without else None
     return [

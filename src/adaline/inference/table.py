@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from adaline.errors import InvalidParameter
-from adaline.fitted import AnyModel
+from adaline.fitted import AnyModel, has_summary
 from adaline.inference.summary import (
     CoefficientTable,
     FrameBackend,
@@ -233,7 +233,7 @@ def regression_table(
 def _summary(model: AnyModel) -> CoefficientTable:
     if isinstance(model, CoefficientTable):
         return model
-    if not hasattr(model, "summary"):
+    if not has_summary(model):
         raise InvalidParameter(
             f"regression_table takes fitted models that have a summary, or summaries; got {type(model).__name__}"
         )

@@ -16,7 +16,7 @@ import numpy as np
 from adaline.arrays import Array, OffsetsLike, RowsLike, TargetsLike, WeightsLike, as_dense, host
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter
 from adaline.estimator import clone
-from adaline.fitted import AnyModel
+from adaline.fitted import AnyModel, has_absorbed
 from adaline.inference.hypotheses import Hypotheses
 from adaline.inference.nested_models import Anova, FamilyDeviances, compare_nested
 from adaline.inference.sandwich import check_rows_weight
@@ -48,7 +48,7 @@ class Refits:
             raise InvalidParameter(
                 "no likelihood-ratio tests: a penalised fit is not where its likelihood is largest. Use penalty=0"
             )
-        if hasattr(model, "absorbed_"):
+        if has_absorbed(model):
             raise InvalidParameter(
                 "likelihood ratios of terms are not computed where effects were absorbed: leave out X for Wald tests"
             )

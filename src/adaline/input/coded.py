@@ -15,10 +15,11 @@ from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
 from adaline.coding.names import NumberedNames
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
-from adaline.fitted import AnySystem, check_is_fitted
+from adaline.fitted import AnySystem, check_is_fitted, has_absorbed, has_classes
 from adaline.input.system import coding_on, columns_on, names_on
 from adaline.lazy import nw
 from adaline.sources import Source, is_table
+from adaline.sources.tabular import target_values
 
 
 class CodedRows(np.ndarray[Any, np.dtype[np.float64]]):
@@ -98,7 +99,7 @@ def effects_on(system: AnySystem, x: AnyArray) -> Array | None:
 
 def refuse_absorbed(system: AnySystem, what: str) -> None:
     """Refuse what would need the leverages of absorbed effects."""
-    if hasattr(system, "absorbed_"):
+    if has_absorbed(system):
         raise InvalidParameter(
             f"no {what} where effects are absorbed: leverages of their levels are not known. Code columns of few "
             "levels by categories= instead"
@@ -141,7 +142,7 @@ def scored(
         X = source = coded(system, X)
         if by_rows and is_added_up(source):
             return streamed_score(system, source)
-        t = source.target_values() if is_table(source) else source.read_targets()
+        t = target_values(source)
         y, sample_weight = (t[:, 0] if source.targets.flat and t.ndim == 2 else t), source.read_weights()
     elif y is None:
         raise InvalidData("score needs y, or a table with its target: score(open_table(rows, target=...))")
@@ -189,7 +190,7 @@ def _checked(score: float, rows: int) -> float:
 
 def streamed_score(system: AnySystem, source: Source) -> float:
     """Return the accuracy of a classifier on the rows of a coded source, R^2 of a regression, added up by blocks."""
-    labels = source.find_labels() if hasattr(system, "classes_") else None
+    labels = source.find_labels() if has_classes(system) else None
     found = _determination(system, source) if labels is None else _accuracy(system, source.encoded(labels), labels)
     return _checked(found, source.count_rows())
 

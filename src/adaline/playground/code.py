@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adaline.fitted import has_classes
 from adaline.playground.boards import Board, Recipe
 from adaline.playground.instruments import ALONE, filter_settings
 from adaline.playground.traces import ITERATIONS, Trace
@@ -93,7 +94,7 @@ def _fit_lines(name: str, trace: Trace, moment: int) -> list[str]:
             spec.system, {**spec.settings, counted: position}, spec.basis, spec.basis_settings, spec.inner
         )
         return [f"{name} = {stopped.call}.fit({rows})  # stopped on the way"]
-    classes = f", classes={trace.fitted.classes_.tolist()}" if hasattr(trace.fitted, "classes_") else ""
+    classes = f", classes={trace.fitted.classes_.tolist()}" if has_classes(trace.fitted) else ""
     return [
         f"{name} = {spec.call}",
         f"rows = np.arange({position}) % len(X)  # {position} rows, one after the other",

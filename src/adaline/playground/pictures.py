@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array
 from adaline.errors import AdalineError
-from adaline.fitted import AnyModel
+from adaline.fitted import AnyModel, gives_probabilities
 from adaline.playground.boards import Board
 from adaline.playground.traces import Trace, quiet, shown_weights
 
@@ -96,7 +96,7 @@ def _decide(model: AnyModel, grid: Array, board: Board) -> tuple[NDArray[Any], N
 
 
 def _posteriors(model: AnyModel, grid: Array) -> Array | None:
-    if not hasattr(model, "predict_proba") or hasattr(model, "ambiguous"):
+    if not gives_probabilities(model) or hasattr(model, "ambiguous"):
         return None
     try:
         found = np.asarray(model.predict_proba(grid))

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from adaline.activations import ACTIVATIONS
 from adaline.arrays import Array, RowsLike
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
-from adaline.fitted import AnyModel, AnySystem
+from adaline.fitted import AnyModel, AnySystem, has_classes, is_linear
 from adaline.input.basis import rows_through_basis
 from adaline.input.drafts import snapshot
 from adaline.losses import Logistic, Softmax
@@ -213,7 +213,7 @@ def fitted_to(board: Board, system: AnySystem) -> Any:
 
 def shown_weights(model: AnyModel) -> Array | None:
     """Return the weights of a model, intercepts first, one machine after the other; None where it has none."""
-    if model is None or not hasattr(model, "coef_"):
+    if model is None or not is_linear(model):
         return None
     try:
         coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
@@ -244,7 +244,7 @@ def _by_rows(system: AnySystem, known: dict[str, Any]) -> Trace:
     board, fitted = known["board"], known["fitted"]
     n = len(board.points)
     positions = kept_moments(int(fitted.n_iter_) * n)
-    more = {"classes": fitted.classes_} if hasattr(fitted, "classes_") else {}
+    more = {"classes": fitted.classes_} if has_classes(fitted) else {}
     X, y = board.X, np.asarray(board.y)
     kept: dict[int, Any] = {}
     with quiet():

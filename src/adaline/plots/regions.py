@@ -9,7 +9,7 @@ import numpy as np
 
 from adaline.arrays import RowsLike, TargetsLike
 from adaline.errors import InvalidData
-from adaline.fitted import AnyModel
+from adaline.fitted import AnyModel, gives_probabilities
 from adaline.input.labels import places
 from adaline.plots.field import FAINT, FULL, REGION_OPACITY, Field, scatter_classes, scores_of
 from adaline.plots.inputs import Labels, column_names, labels, method_values, need, plane
@@ -62,7 +62,7 @@ def decision_regions(
     field = Field(ax, x)
     predicted = method_values(model.predict, field.points)
     winner = places(predicted, classes)
-    if hasattr(model, "predict_proba"):
+    if gives_probabilities(model):
         posterior = method_values(model.predict_proba, field.points).max(axis=1)
         sure = (posterior - 1 / len(classes)) / (1 - 1 / len(classes))
         field.regions(winner, len(classes), FAINT + (FULL - FAINT) * sure)
@@ -71,7 +71,7 @@ def decision_regions(
         field.regions(winner, len(classes))
     field.borders(scores_of(model, field.points, predicted))
     scatter_classes(ax, x, codes, classes, wrong)
-    if hasattr(model, "predict_proba"):
+    if gives_probabilities(model):
         ax.plot([], [], color=GREY, linestyle="--", linewidth=0.9, label=f"posterior {SURE_POSTERIOR:g}")
     return finished(ax, *words)
 

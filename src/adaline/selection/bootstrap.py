@@ -20,7 +20,7 @@ from adaline.arrays import Array, GroupsLike, OffsetsLike, RowsLike, TargetsLike
 from adaline.block import Block
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.estimator import clone, is_classifier
-from adaline.fitted import AnyModel, check_is_fitted
+from adaline.fitted import AnyModel, check_is_fitted, gives_probabilities, is_linear
 from adaline.inference.bootstrap import RowsOfFit
 from adaline.inference.bootstrap_intervals import BootstrapInterval, bca_ends, percentile_ends, studentised_ends
 from adaline.inference.classical import Interval
@@ -265,7 +265,7 @@ def bootstrap(
     AnyOf(NONE, one_of(BootstrapInterval)).check("interval", interval)
     fitted = model.best if isinstance(model, Selection) else model
     check_is_fitted(fitted)
-    if not isinstance(fitted, System) or not hasattr(fitted, "coef_"):
+    if not isinstance(fitted, System) or not is_linear(fitted):
         raise InvalidParameter(f"{type(fitted).__name__} has no coefficients to bootstrap: give a fitted linear model")
     groups = _in_order(groups)
     given = RowsAgain(X, y, sample_weight, offset, exposure)
@@ -408,7 +408,7 @@ def _names(model: AnyModel, shown: NDArray[np.bool_]) -> tuple[list[str], list[s
 def _means(model: AnyModel, X: RowsLike, like: AnyModel) -> Array:
     """Return the predictions of a regression, or the probabilities of the classes that `like` knows."""
     if is_classifier(model):
-        if not hasattr(model, "predict_proba"):
+        if not gives_probabilities(model):
             raise InvalidParameter(f"{type(model).__name__} has no probabilities: it has no intervals of the mean")
         return 1.0 - label_scores(model, X, like.classes_)
     return np.asarray(host(model.predict(X)))

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from adaline.arrays import AnyArray, Array, OffsetsLike, TargetsLike, WeightsLike, host, is_device
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import clone, is_classifier
-from adaline.fitted import AnyModel, AnySystem
+from adaline.fitted import AnyModel, AnySystem, sums_folds
 from adaline.input.columns import InputColumns
 from adaline.input.labels import read_labels
 from adaline.input.open import read_offset
@@ -33,9 +33,10 @@ from adaline.input.taken import indexable, take_rows
 from adaline.parameters import WholeNumber
 from adaline.selection.folds import check_classes
 from adaline.selection.measures import Measure, RowLoss, Score
-from adaline.sources import Source, TableSource
+from adaline.sources import Source
 from adaline.sources.array import read_weights
 from adaline.sources.progress import watched
+from adaline.sources.tabular import target_values
 from adaline.sources.views import Fold, assign_folds, fold_of, unlabelled
 from adaline.sums import all_but_one, running
 from adaline.systems.families.filter import SignalSystem
@@ -327,7 +328,7 @@ class ArrayRows(Rows):
 
         An entry is None where the rows themselves are needed.
         """
-        if self.offset is not None or not (hasattr(system, "_sum_folds") and fits_as_we_do(system)):
+        if self.offset is not None or not (sums_folds(system) and fits_as_we_do(system)):
             return None
         part = np.full(len(self.weight), -1)
         for i, indices in enumerate(parts):
@@ -338,7 +339,7 @@ class ArrayRows(Rows):
     def fit_folds(self, system: AnySystem) -> FoldFits | None:
         if self.offset is not None or (self.filled and not isinstance(system, NearFits)):
             return None  # the sums of a fold are those of one filling
-        if self.classes and not hasattr(system, "_sum_folds") and self._some_fold_has_all_others():
+        if self.classes and not sums_folds(system) and self._some_fold_has_all_others():
             return None
         given = (system, self.x, self.y, self.given_weight, self.fold, self.shared)
         return fit_at_once(*given, self.filled_for) if self.filled else fit_at_once(*given)
@@ -405,7 +406,7 @@ class SourceRows(Rows):
         self.x = Fold(rows, 0, folds, held_out=True)
         self.y = None
         if source.shape.targets:
-            self.y = source.target_values() if isinstance(source, TableSource) else source.read_targets()
+            self.y = target_values(source)
             self.y = self.y[:, 0] if source.targets.flat and self.y.ndim == 2 else self.y
         weight = source.read_weights()
         self.weight = np.ones(source.count_rows()) if weight is None else host(weight)
@@ -435,7 +436,7 @@ class StreamedFolds:
 
     def fit_folds(self, system: AnySystem) -> FoldFits | None:
         """Return fits of a system that is a sum, to be used on coded rows; None where sums do not do."""
-        if not (hasattr(system, "_sum_folds") and fits_as_we_do(system)):
+        if not (sums_folds(system) and fits_as_we_do(system)):
             return None
         rows = system._sum_folds(self.source, None, None, self.fold, self.shared, all_but_one)
         if rows is None or (self.classes is not None and not np.array_equal(rows.classes, self.classes)):

@@ -16,7 +16,7 @@ import numpy as np
 from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, host, host_values
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import is_classifier, is_regressor
-from adaline.fitted import AnyModel, AnySystem
+from adaline.fitted import AnyModel, AnySystem, gives_probabilities
 from adaline.input.labels import places
 from adaline.systems.kmeans import KMeans
 
@@ -139,7 +139,7 @@ def measure_of(system: AnySystem, scoring: Any) -> Measure:
     if name in Residuals.KINDS and is_regressor(system):
         return Residuals(name)
     if name == "log_loss" and is_classifier(system):
-        if not hasattr(system, "predict_proba"):
+        if not gives_probabilities(system):
             raise InvalidParameter(f"scoring='log_loss' needs probabilities, and {_name(system)} gives none")
         return LogLoss()
     if name in ("error_rate", "accuracy") and is_classifier(system):

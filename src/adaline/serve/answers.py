@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pyarrow import csv
 
 from adaline.errors import AdalineError
-from adaline.fitted import AnyModel
+from adaline.fitted import AnyModel, gives_probabilities
 from adaline.serve.requests import ARROW, CSV, JSON, PredictRequest, Refused
 from adaline.wording import plain
 
@@ -72,7 +72,7 @@ def _arguments(predict: Callable[..., Any]) -> frozenset[str]:
 
 
 def _probabilities(model: AnyModel, x: Any) -> dict[str, NDArray[Any]]:
-    if not hasattr(model, "predict_proba"):
+    if not gives_probabilities(model):
         raise Refused(422, f"{type(model).__name__} gives no probabilities")
     shares = np.asarray(model.predict_proba(x))
     return {str(label): shares[:, k] for k, label in enumerate(model.classes_.tolist())}

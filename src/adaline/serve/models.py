@@ -25,7 +25,7 @@ import numpy as np
 from adaline import storage
 from adaline.attributes import own_attributes
 from adaline.errors import AdalineError, InvalidParameter, ModelFileError
-from adaline.fitted import AnyModel, rows_of
+from adaline.fitted import AnyModel, gives_probabilities, rows_of
 from adaline.input.coded import as_coded
 from adaline.serve.learner import Learner
 from adaline.serve.learning_model import CHAMPION
@@ -137,7 +137,7 @@ class ServedModel:
             "classes": getattr(model, "classes_", None),
             "rows_seen": self.rows_seen(model),
             "certificate": None if proof is None else {**own_attributes(proof), "text": str(proof).splitlines()[0]},
-            "probabilities": hasattr(model, "predict_proba"),
+            "probabilities": gives_probabilities(model),
             "intervals": "interval" in inspect.signature(model.predict).parameters,
             "learns": self.learns,
             "versions": sorted(self.numbered),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.fitted import AnyModel
+from adaline.fitted import AnyModel, gives_probabilities, has_classes
 from adaline.serve.journal import ErrorTotals
 from adaline.serve.rows import DecodedRows
 
@@ -44,7 +44,7 @@ class ProgressiveError:
 def progressive_error(model: AnyModel, totals: ErrorTotals) -> ProgressiveError:
     """Return the errors counted of a model's predictions."""
     rows, error, recent_error, loss, recent_loss = totals
-    measure = "error rate" if hasattr(model, "classes_") else "mean squared error"
+    measure = "error rate" if has_classes(model) else "mean squared error"
     if not rows:
         return ProgressiveError(measure, 0, math.nan, math.nan, math.nan, math.nan)
     losses = (loss / rows, recent_loss) if gives_loss(model) else (math.nan, math.nan)
@@ -70,7 +70,7 @@ def prediction_errors(model: AnyModel, rows: DecodedRows) -> tuple[Array, Array]
     The loss of classifiers that give no probabilities is zero.
     """
     found = np.asarray(model.predict(rows.x))
-    if not hasattr(model, "classes_"):
+    if not has_classes(model):
         squares = np.square(found - rows.y)
         squares = squares if squares.ndim == 1 else squares.mean(axis=1)
         errors = np.minimum(np.nan_to_num(squares, nan=LARGEST_ERROR, posinf=LARGEST_ERROR), LARGEST_ERROR)
@@ -85,4 +85,4 @@ def prediction_errors(model: AnyModel, rows: DecodedRows) -> tuple[Array, Array]
 
 def gives_loss(model: AnyModel) -> bool:
     """Return whether a model has a loss of its own for each row: a regression, or probabilities of classes."""
-    return not hasattr(model, "classes_") or hasattr(model, "predict_proba")
+    return not has_classes(model) or gives_probabilities(model)

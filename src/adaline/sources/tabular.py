@@ -1,8 +1,10 @@
-"""Whether rows are a table, and the labels that it declares: to ask does not import what tables need."""
+"""Whether rows are a table, and the labels that it holds: to ask does not import what tables need."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeGuard
+
+from numpy.typing import NDArray
 
 from adaline.sources.base import Source
 from adaline.sources.views import SameTargets
@@ -29,3 +31,8 @@ def label_order(source: Source) -> list[Any] | None:
     while isinstance(source, SameTargets):
         source = source.base
     return source.labels.order() if is_table(source) else None
+
+
+def target_values(source: Source) -> NDArray[Any]:
+    """Return all targets as they were given: (N,) or (N, K), labels of a table as they are in their column."""
+    return source.target_values() if is_table(source) else source.read_targets()

@@ -27,7 +27,7 @@ from scipy import special
 from adaline.activations import ACTIVATIONS, Activation
 from adaline.arrays import Array, host
 from adaline.errors import AdalineError, InvalidData, InvalidType
-from adaline.fitted import AnyModel
+from adaline.fitted import AnyModel, gives_probabilities, has_absorbed, has_classes, is_linear
 from adaline.input.basis import basis_of
 from adaline.links import name_of
 from adaline.losses import LOSSES, Composed, CustomLoss, Linked
@@ -154,7 +154,7 @@ def _signals(model: AnyModel) -> int:
 
 def _system(graph: Graph, model: AnyModel) -> None:
     """Add a fitted system, and what it says."""
-    if hasattr(model, "absorbed_"):
+    if has_absorbed(model):
         raise InvalidType(
             "this model adds effects of levels to its outputs, and the graph takes columns only: use save"
         )
@@ -165,9 +165,9 @@ def _system(graph: Graph, model: AnyModel) -> None:
         )
     if isinstance(model, SignalSystem):
         _filter(graph, model)
-    elif hasattr(model, "classes_"):
+    elif has_classes(model):
         _classifier(graph, model)
-    elif hasattr(model, "coef_"):
+    elif is_linear(model):
         _regression(graph, model)
     else:
         raise _no_form(model)
@@ -230,7 +230,7 @@ def _classifier(graph: Graph, model: AnyModel) -> None:
             graph.output("probability", graph.op("Softmax", joint or score, axis=1), len(model.classes_))
     elif isinstance(model, OneVsRest) and joint is not None:
         graph.output("probability", against_the_rest(graph, model, joint), len(model.classes_))
-    elif hasattr(model, "predict_proba"):
+    elif gives_probabilities(model):
         raise _no_form(model)
     if hasattr(model, "directions_"):
         directions = host(model.directions_)
@@ -242,7 +242,7 @@ def _classifier(graph: Graph, model: AnyModel) -> None:
 
 def _scores(graph: Graph, model: AnyModel) -> tuple[str, int, str | None]:
     """Return the decisions of a classifier, (n, columns), how many columns, and ln p(c_k) p(x | c_k) if it has them."""
-    if hasattr(model, "coef_"):
+    if is_linear(model):
         w = np.atleast_2d(host(model.coef_))
         return graph.affine(graph.rows, w, host(model.intercept_), _centre(model, w.shape[1])), len(w), None
     if not isinstance(model, GaussianClassifier) or hasattr(model, "_mixtures"):
@@ -262,13 +262,13 @@ def _scheme(graph: Graph, model: Scheme) -> tuple[str, int, str | None]:
     else:
         last = [_zero(graph, model.n_features_in_)] * (k - len(decisions))  # the class without a machine
         scores = graph.op("Concat", *decisions, *last, axis=1)
-    each = scores if hasattr(model, "predict_proba") else None
+    each = scores if gives_probabilities(model) else None
     return (scores, k, each) if k > 2 else (graph.op("MatMul", scores, graph.real([[-1.0], [1.0]])), 1, each)
 
 
 def _machine(graph: Graph, machine: Any, features: int) -> str:
     """Return the decisions of a machine, (n, 1); zero before its first row."""
-    return _scores(graph, machine)[0] if hasattr(machine, "classes_") else _zero(graph, features)
+    return _scores(graph, machine)[0] if has_classes(machine) else _zero(graph, features)
 
 
 def _zero(graph: Graph, features: int) -> str:

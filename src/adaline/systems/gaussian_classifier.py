@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, RowsLike, host, is_sparse, like_rows, namespace
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.fitted import check_is_fitted
+from adaline.fitted import check_is_fitted, has_classes, is_linear
 from adaline.forms import FiniteNumber, Floats, Shares
 from adaline.input import by_blocks, generator
 from adaline.input.basis import width_of
@@ -158,7 +158,7 @@ class GaussianClassifier(ClosedFormClassifier):
     def predict_log_proba(self, X: RowsLike) -> Array:
         """Return log posteriors, (n, K)."""
         check_is_fitted(self, "classes_")
-        linear = hasattr(self, "coef_") and np.isfinite(host(self.intercept_)).all()
+        linear = is_linear(self) and np.isfinite(host(self.intercept_)).all()
         if linear and len(self.classes_) == 2:
             odds = host(self.decision_function(X))  # the logarithm of p(c_1 | x) / p(c_0 | x), linear in x
             return like_rows(X, -np.logaddexp(0.0, np.column_stack([odds, -odds])))
@@ -221,7 +221,7 @@ class GaussianClassifier(ClosedFormClassifier):
     @by_blocks
     def decision_function(self, X: RowsLike) -> Array:
         """Return log odds (n,) of classes_[1] for two classes; else discriminants (n, K)."""
-        if hasattr(self, "coef_") or not hasattr(self, "classes_"):
+        if is_linear(self) or not has_classes(self):
             return super().decision_function(X)
         scores = self._log_densities(X) + self._log_priors()
         return like_rows(X, scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores)

@@ -30,7 +30,7 @@ from adaline.fits.likelihood import likelihood_of_family
 from adaline.fits.linear_machine import FittedMachine, MachineOptions, Near, minimise
 from adaline.fits.negative_binomial import minimise_shape, with_shape
 from adaline.fits.stochastic import walk_rows
-from adaline.fitted import AnySystem, check_is_fitted
+from adaline.fitted import AnySystem, check_is_fitted, has_absorbed
 from adaline.forms import Count, Finite, Intercepts, PerTarget, Positive, PositiveNumber, Slopes, Strings
 from adaline.inference import view
 from adaline.inference.classical import Interval, quantile, refuse_prediction
@@ -551,7 +551,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
                 "an intercept; for the squared loss use LinearRegression"
             )
         frequencies = self.weights == "frequency"
-        if not hasattr(self, "absorbed_"):
+        if not has_absorbed(self):
             return absorb_poisson(table, frequencies)
         fitted = Fitted(theta_of(self)[0], self.coding_.effects, self.absorbed_.separated)
         return absorb_poisson(table, frequencies, fitted)
@@ -868,7 +868,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     def _shifted(self, X: RowsLike, offset: OffsetsLike, exposure: OffsetsLike) -> Array:
         """Return z of rows with their offsets, (n, K)."""
         self._fitted_with.refuse_exposure(exposure)
-        if hasattr(self, "absorbed_") and (offset is not None or exposure is not None):
+        if has_absorbed(self) and (offset is not None or exposure is not None):
             raise InvalidParameter("the offset of a model with absorbed effects comes with its table: give none")
         fitted_so = bool(getattr(self, "_with_offset", None))
         return add_offset(self._outputs(X), self, X, offset, exposure, fitted_so=fitted_so)

@@ -14,6 +14,7 @@ from adaline.arrays import Array, RowsLike, is_device, is_sparse
 from adaline.basis.base import Basis
 from adaline.block import Shape
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, warn
+from adaline.fitted import has_absorbed
 from adaline.forms import Floats, Integers
 from adaline.inference.instruments import InstrumentalSummary, InstrumentTests, test_instruments
 from adaline.inference.sample import Counted, WeightKind
@@ -348,7 +349,7 @@ class InstrumentalVariables(LinearSystem):
 
     def _own_sums(self, verb: str) -> Moments:
         design = self._own_design
-        if design is None or hasattr(self, "absorbed_"):
+        if design is None or has_absorbed(self):
             return super()._own_sums(verb)
         joint = self._joint()
         if joint.centred != bool(self.fit_intercept):

@@ -9,7 +9,7 @@ import numpy as np
 
 from adaline.arrays import Array, RowsLike, like_rows
 from adaline.estimator import available_if
-from adaline.fitted import AnySystem, check_is_fitted
+from adaline.fitted import AnySystem, check_is_fitted, gives_probabilities
 from adaline.input import by_blocks
 from adaline.parameters import one_of
 from adaline.state import FitSettings, FittedWith
@@ -79,7 +79,7 @@ class OneVsRest(Scheme):
         self.machines = machines
         self.basis = basis
 
-    @available_if(lambda scheme: scheme._fitted_with.machines == "K" and hasattr(scheme._kind(), "predict_proba"))
+    @available_if(lambda scheme: scheme._fitted_with.machines == "K" and gives_probabilities(scheme._kind()))
     @by_blocks
     def predict_proba(self, X: RowsLike) -> Array:
         """Return the probability of each class, (n, K): those of the machines, divided by their sum.

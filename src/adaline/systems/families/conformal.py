@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, OffsetsLike, RowsLike, TargetsLike, WeightsLike, host, host_values, is_device
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.estimator import clone, is_classifier
-from adaline.fitted import AnyModel, check_is_fitted
+from adaline.fitted import AnyModel, check_is_fitted, gives_probabilities
 from adaline.inference.classical import Interval
 from adaline.inference.conformal import Scored, conformal_set, limits, scored_rows
 from adaline.input.labels import read_labels
@@ -25,8 +25,9 @@ from adaline.input.open import read_offset
 from adaline.input.system import System
 from adaline.input.taken import indexable, take_rows
 from adaline.parameters import LEVEL
-from adaline.sources import Source, TableSource
+from adaline.sources import Source
 from adaline.sources.array import read_weights
+from adaline.sources.tabular import target_values
 from adaline.sources.views import Fold, assign_folds, fold_of, weights_or_ones
 from adaline.systems.families.filter import SignalSystem
 from adaline.systems.families.folds import fit_at_once
@@ -188,7 +189,7 @@ def label_scores(model: AnyModel, X: RowsLike, classes: NDArray[Any]) -> Array:
     A label that the model does not know has the largest score.
     """
     known = np.searchsorted(classes, model.classes_)
-    if hasattr(model, "predict_proba"):
+    if gives_probabilities(model):
         found = 1.0 - np.asarray(host(model.predict_proba(X)))
         out = np.ones((len(found), len(classes)))
     else:
@@ -320,7 +321,7 @@ class SourceInFolds:
         """Return the scores of some rows, (n, K), each under the model without its fold."""
         source = self.source
         if is_classifier(self.model):
-            labels = source.target_values() if isinstance(source, TableSource) else source.read_targets()[:, 0]
+            labels = target_values(source).ravel()
             codes = np.searchsorted(self.model.classes_, labels)[rows]
             found = (label_scores(model, source, self.model.classes_)[rows] for model in models)
             each = np.stack([one[np.arange(len(rows)), codes] for one in found])[:, :, None]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from adaline.errors import AdalineError
 from adaline.estimator import clone
-from adaline.fitted import AnySystem
+from adaline.fitted import AnySystem, sums_folds
 from adaline.input.columns import InputColumns
 from adaline.input.labels import Labels
 from adaline.results import Status
@@ -104,7 +104,7 @@ def fit_at_once(system: AnySystem, *given: Any) -> FoldFits | None:
     """Return the fits of all folds by a system that makes them at once; None of one that fits in a way of its own."""
     if not fits_as_we_do(system):
         return None
-    if hasattr(system, "_sum_folds"):
+    if sums_folds(system):
         return fit_folds(system, system._sum_folds(*given, all_but_one))
     return system._fit_folds(*given) if hasattr(system, "_fit_folds") else None
 

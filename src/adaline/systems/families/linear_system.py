@@ -25,7 +25,7 @@ from adaline.arrays import (
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing, warn
-from adaline.fitted import check_is_fitted
+from adaline.fitted import check_is_fitted, has_absorbed
 from adaline.inference import view
 from adaline.inference.sample import Counted, Sample, WeightKind, count
 from adaline.inference.view import ErrorArguments
@@ -137,7 +137,7 @@ class LinearSystem(LinearRegressor):
         """Take in more rows: the result equals one fit on all rows, to the digits that the certificate states."""
         meter = Meter(X)
         check_parameters(self)
-        if isinstance(X, Source) and not hasattr(self, "absorbed_") and X.absorb:
+        if isinstance(X, Source) and not has_absorbed(self) and X.absorb:
             raise SumsMissing("effects are absorbed from all rows at once: use fit")
         if self._state is None:
             source, columns = open_rows(self, X, y, sample_weight, reset=True)
@@ -643,7 +643,7 @@ class LinearSystem(LinearRegressor):
 
         for fit in self._fits:
             factor_of(fit)
-        if hasattr(self, "absorbed_") and not isinstance(X, Source):
+        if has_absorbed(self) and not isinstance(X, Source):
             raise InvalidParameter("effects were absorbed from a table: give that again, as X=open_table(...)")
         reader = self._reader()
         source = open_rows(reader, X, y, sample_weight, reset=False).source
@@ -726,7 +726,7 @@ class LinearSystem(LinearRegressor):
         check_is_fitted(self, "coef_")
         if self._sums is not None and self._sums.centred != bool(self.fit_intercept):
             raise InvalidParameter(f"cannot {verb}: fit_intercept was changed since the model was fitted; refit")
-        if hasattr(self, "absorbed_"):
+        if has_absorbed(self):
             raise SumsMissing(f"cannot {verb}: effects were absorbed from the rows fitted; fit all rows at once")
         if self._sums is None:
             raise SumsMissing(

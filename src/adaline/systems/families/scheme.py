@@ -23,7 +23,7 @@ from adaline.construction import check_parameters, is_system
 from adaline.errors import InvalidParameter, kept_warnings, warn
 from adaline.estimator import available_if, clone, is_regressor
 from adaline.fits.online import refuse_changes
-from adaline.fitted import AnyModel, check_is_fitted
+from adaline.fitted import AnyModel, check_is_fitted, gives_probabilities
 from adaline.forms import ClassesOf, Count
 from adaline.input import Meter, by_blocks, continuation, transaction
 from adaline.input.basis import basis_of, check_basis
@@ -265,7 +265,7 @@ def check_machine(machine: AnyModel) -> None:
             f"system is {type(machine).__name__}, a filter of signals in time, and classes are of rows: use a "
             "classifier, such as LogisticRegression()"
         )
-    sure = hasattr(machine, "decision_function") or hasattr(machine, "predict_proba")
+    sure = hasattr(machine, "decision_function") or gives_probabilities(machine)
     if not hasattr(machine, "fit") or not (sure or is_regressor(machine)):
         raise InvalidParameter(
             "system must be a classifier for two classes with decision_function or predict_proba, such as "
