@@ -372,7 +372,9 @@ def _sampled(opened: OpenedData, task: str, seed: int, folds: int | None, sparse
     source: Source = opened.source
     classes: NDArray[Any] | None = None
     if task == CLASSIFICATION and source.targets.offset:
-        raise InvalidParameter("no system for labels takes an offset: leave it out, or fit GeneralizedLinear")
+        raise InvalidParameter(
+            "no system for labels takes an offset in a comparison: leave it out, or fit LogisticRegression"
+        )
     if task == CLASSIFICATION:
         classes = opened.source.find_labels()
         source = opened.source.encoded(classes)

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.fits.constants import Constants, constants_of_classes
-from adaline.fits.likelihood import likelihood_of
+from adaline.fits.constants import Constants, constants_beside_offsets, constants_of_classes
+from adaline.fits.likelihood import likelihood_of, null_loss
 from adaline.fits.linear_machine import MachineOptions, Near, minimise
 from adaline.fits.penalty_path import PenaltyPath, cross_validated, has_matrices, held_out_paths
 from adaline.fits.separation import Separation
 from adaline.input.class_weights import ClassifiedRows
 from adaline.input.labels import Labels
-from adaline.losses import Logistic, Loss, Softmax
+from adaline.losses import Logistic, Loss, Offset, Softmax
 from adaline.penalties import RidgePenalty
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.solvers.smooth.problem import Problem, build_problem, column_spread
@@ -58,10 +58,14 @@ class ClassOptions:
     def problem(self, rows: ClassifiedRows, two: bool) -> tuple[Problem, Constants]:
         """Return the objective over rows without a penalty, and the best constants."""
         loss: Loss = Logistic() if two else Softmax()
+        if rows.source.targets.offset:
+            loss = Offset(loss)
         outputs = 1 if two else len(rows.counts)
         none = RidgePenalty(0.0, np.ones(len(rows.spread.mean)))
         known = (none, rows.spread, rows.sample, rows.lightest)
         problem = build_problem(rows.source, loss, outputs, self.intercept, *known)
+        if rows.source.targets.offset:
+            return problem, constants_beside_offsets(problem)
         return problem, constants_of_classes(problem, rows.counts)
 
 
@@ -166,7 +170,9 @@ def _fit_machine(
         separated=separated,
     )
     fitted = minimise(problem.penalised_by(penalty), constants, machine)
-    return LikelihoodMachine(likelihood_of(fitted, machine, constants.loss), fitted.history, fitted.separation, path)
+    return LikelihoodMachine(
+        likelihood_of(fitted, machine, null_loss(problem, constants)), fitted.history, fitted.separation, path
+    )
 
 
 def paths_without_folds(

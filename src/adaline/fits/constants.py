@@ -67,6 +67,15 @@ def constants_of_classes(problem: Problem, counts: Array) -> Constants:
     return Constants(theta, loss, 0.0, loss, 1.0, True)
 
 
+def constants_beside_offsets(problem: Problem) -> Constants:
+    """Return constants near the best ones of two classes whose outputs have a known part, in three reads."""
+    targets = problem.source.sum(Targets, problem.loss)
+    if not targets.finite:
+        problem.source.refuse_nonfinite()
+    found = constants_of_targets(problem, problem.loss.constant(targets.mean), 0.0, targets.mean)
+    return replace(found, inside=True)
+
+
 def constants_of_targets(
     problem: Problem, constant: Array, lowest: float, mean: Array, init: Array | None = None
 ) -> Constants:

@@ -75,7 +75,17 @@ def likelihood_of(fitted: FittedMachine, options: MachineOptions, null: float) -
         fitted.dependence,
         options.firth,
         firth_ratios(problem, found, tol, fitted.dependence.kept) if options.firth else None,
+        offset=isinstance(problem.loss, Offset),
     )
+
+
+def null_loss(problem: Problem, constants: Constants) -> float:
+    """Return minus the log-likelihood of the best constants of classes; reads the rows if they have offsets."""
+    likelihood = problem.loss.linked
+    if likelihood is None or not isinstance(problem.loss, Offset):
+        return constants.loss
+    output = _null_output(problem, likelihood, constants)
+    return float(problem.source.sum(NullScore, (likelihood, output)).sums[0])
 
 
 def likelihood_of_family(

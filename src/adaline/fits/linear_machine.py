@@ -206,8 +206,9 @@ class _Minimising:
         self.loss = problem.loss
         self.wanted = constants.gap(options.tol)
         self.unbounded = self.nearly = False
-        labelled = self.loss.coupled or (
-            self.loss.of_classes and constants.lowest == 0 and problem.source.shape.targets == 1
+        loss, known = (self.loss.loss, self.loss.columns) if isinstance(self.loss, Offset) else (self.loss, 0)
+        labelled = loss.coupled or (
+            loss.of_classes and constants.lowest == 0 and problem.source.shape.targets == 1 + known
         )
         separable = labelled and options.free and not options.firth
         classes = max(problem.outputs, 2)

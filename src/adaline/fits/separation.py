@@ -82,6 +82,9 @@ class SeparationCheck:
 
     def __init__(self, problem: Problem, classes: int, fold: bool = False) -> None:
         self.problem, self.classes, self.work = problem, classes, SHORT_PROOF_WORK if fold else PROOF_WORK
+        self.offset = (
+            problem.source.targets.offset > 0
+        )  # which may put each row on the side of its class, without a plane
         self.found: Separation | None = None
         self.settled = False
 
@@ -89,7 +92,7 @@ class SeparationCheck:
         """Return whether there is no minimum; called with every iterate."""
         if self.settled:
             return self.found is not None
-        if here.evaluation.value < 0.5 * math.log(2) * self._lightest:
+        if not self.offset and here.evaluation.value < 0.5 * math.log(2) * self._lightest:
             self.settled = True
             self.found = Separation("complete", _unit(self.problem.to_raw(here.theta)))
         elif here.slow >= PATIENCE:

@@ -244,8 +244,12 @@ def wald_test(
     return WaldTest(given.texts, about, squares, q, wald_chance(squares, q, freedom), errors, freedom)
 
 
-def mean_interval(fit: LikelihoodFit, x: Array, level: float, freedom: float = np.inf) -> Interval:
+def mean_interval(
+    fit: LikelihoodFit, x: Array, level: float, freedom: float = np.inf, known: Array | float = 0.0
+) -> Interval:
     """Return probabilities at rows x (n, D) with confidence intervals: (n,) of the second of two classes, else (n, K).
+
+    `known` is a known part of the outputs, (n, 1).
 
     Intervals are made where probabilities are nearly normal, of the log odds ln p / (1 - p), by the delta method, and
     brought back: they stay between 0 and 1. Rows that the fitted rows do not span have NaN.
@@ -253,7 +257,7 @@ def mean_interval(fit: LikelihoodFit, x: Array, level: float, freedom: float = n
     LEVEL.check("level", level)
     if fit.root is None:
         raise SumsMissing("no intervals: the matrix of second derivatives was too large to form. Use fewer columns.")
-    z = x @ fit.solution.theta[:, 1:].T + fit.solution.theta[:, 0]
+    z = x @ fit.solution.theta[:, 1:].T + fit.solution.theta[:, 0] + known
     along = np.einsum("nd,kdm->nkm", x, fit.root[:, 1:]) + fit.root[:, 0]
     if fit.coupled:
         z, along = log_odds(z, along)

@@ -74,6 +74,11 @@ class RowsAgain(NamedTuple):
         if self.offset is not None or self.exposure is not None:
             raise InvalidParameter(f"{type(model).__name__} takes no offset or exposure: GeneralizedLinear does")
 
+    def refuse_exposure(self, model: AnyModel) -> None:
+        """Refuse an exposure, of which no log odds are in proportion."""
+        if self.exposure is not None:
+            raise InvalidParameter(f"{type(model).__name__} takes no exposure, which is of counts: give offset=")
+
 
 class ErrorArguments(TypedDict, total=False):
     """The arguments of `summary` and `test` that say which standard errors, and give the rows again for robust ones."""

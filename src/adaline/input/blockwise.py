@@ -15,9 +15,9 @@ from adaline.block import Block
 from adaline.errors import InvalidData, with_row
 from adaline.fitted import AnySystem
 from adaline.input.basis import basis_of, width_of
-from adaline.input.coded import as_coded, coded, is_coded
+from adaline.input.coded import as_coded, coded, is_coded, offset_of
 from adaline.input.drafts import snapshot
-from adaline.input.open import array_source, read_rows, refuse_nonfinite
+from adaline.input.open import array_source, read_offset, read_rows, refuse_nonfinite
 from adaline.sources import Source, is_table
 from adaline.sources.expanded import PIECE, piece_rows
 from adaline.sources.runners import each_block
@@ -33,6 +33,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def by_blocks(method: Method) -> Method:
     """Let a method from rows (n, D) to values (n, ...) take a source: it is called for each block, in order."""
     quietly = np.errstate(all="ignore")(method)  # values that are not finite are refused by the method
+    own_arguments = signature(method)
 
     @wraps(method)
     def reading(self: Any, X: RowsLike, *args: Any, **kwargs: Any) -> Any:
@@ -46,7 +47,11 @@ def by_blocks(method: Method) -> Method:
             return quietly(self, X, *args, **kwargs)
         apart = source.runner.apart  # functions of rows travel to their parts
         own = partial(_named, method.__qualname__) if apart else quietly
-        known = KNOWN if is_table(source) and source.targets.offset else ()
+        known: tuple[str, ...] = KNOWN if is_table(source) and source.targets.offset else ()
+        if not known and "offset" in own_arguments.parameters:
+            bound = own_arguments.bind(self, X, *args, **kwargs)
+            source, known = _beside_offset(self, X, source, bound.arguments)
+            args, kwargs = bound.args[2:], bound.kwargs
         values = partial(_values, self, own, known, args, kwargs)
         try:
             found = [value for values in each_block(source, values) for value in values]
@@ -60,6 +65,21 @@ def by_blocks(method: Method) -> Method:
 
     reading.on_snapshot = True  # type: ignore[attr-defined]
     return cast(Method, reading)
+
+
+def _beside_offset(
+    system: AnySystem, X: RowsLike, source: Source, given: dict[str, Any]
+) -> tuple[Source, tuple[str, ...]]:
+    """Return rows with their offset as target, and its name; it is taken out of the arguments `given`."""
+    offset = given.get("offset")
+    if offset is None and getattr(system, "_with_offset", None):
+        offset = offset_of(system, X)
+    if offset is None or np.ndim(offset) == 0:
+        return source, ()
+    given.pop("offset", None)
+    known = read_offset(offset, None, source.count_rows())
+    assert known is not None
+    return source.with_targets(known), ("offset",)
 
 
 def _values(

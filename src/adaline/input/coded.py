@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import AnyArray, Array, RowsLike, TargetsLike, WeightsLike, host_values, is_sparse, refuse_masked
+from adaline.arrays import (
+    AnyArray,
+    Array,
+    OffsetsLike,
+    RowsLike,
+    TargetsLike,
+    WeightsLike,
+    host_values,
+    is_sparse,
+    refuse_masked,
+)
 from adaline.block import Block
 from adaline.coding import Coding, Column
 from adaline.coding.frames import plain_terms
@@ -131,16 +141,22 @@ def take_intercept(draft: AnySystem, coding: Coding | None) -> None:
 
 
 def scored(
-    system: AnySystem, score: Any, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, by_rows: bool = True
+    system: AnySystem,
+    score: Any,
+    X: RowsLike,
+    y: TargetsLike,
+    sample_weight: WeightsLike,
+    by_rows: bool = True,
+    **given: OffsetsLike,
 ) -> float:
     """Return score(X, y, sample_weight), a method of scikit-learn that judges what `predict` returns.
 
     A source as X brings its own targets and weights. That of a streamed table is added up block by block, unless
-    predictions are not made row by row.
+    predictions are not made row by row. `given` are further arguments of `predict`, such as offsets.
     """
     if isinstance(X, Source):
         X = source = coded(system, X)
-        if by_rows and is_added_up(source):
+        if by_rows and is_added_up(source) and all(one is None for one in given.values()):
             return streamed_score(system, source)
         t = target_values(source)
         y, sample_weight = (t[:, 0] if source.targets.flat and t.ndim == 2 else t), source.read_weights()
@@ -148,7 +164,9 @@ def scored(
         raise InvalidData("score needs y, or a table with its target: score(open_table(rows, target=...))")
     refuse_masked(y, "y")
     refuse_masked(sample_weight, "sample_weight")
-    return _judged(system, score.__func__, brought(system.predict(X)), X, y, sample_weight)
+    given = {name: one for name, one in given.items() if one is not None}
+    score = getattr(score, "__func__", score)
+    return _judged(system, score, brought(system.predict(X, **given)), X, y, sample_weight)
 
 
 def is_added_up(source: Source) -> bool:
@@ -204,7 +222,8 @@ def _accuracy(system: AnySystem, source: Source, labels: NDArray[Any]) -> float:
 def _right(system: AnySystem, labels: NDArray[Any], block: Block) -> Array:
     """Return the weight of the rows of a block, and of those whose label is predicted, (1, 2)."""
     weight = block.weights()
-    hit = system.predict(as_coded(block.x)) == labels[block.t[:, 0].astype(np.intp)]
+    known = block.t[:, 1:]
+    hit = system.predict(as_coded(block.x, known if known.size else None)) == labels[block.t[:, 0].astype(np.intp)]
     return np.array([[weight.sum(), weight @ hit]])
 
 

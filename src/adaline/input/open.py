@@ -150,10 +150,18 @@ def open_rows(
 
 
 def open_labelled(
-    system: AnySystem, x: AnyArray, y: TargetsLike, sample_weight: WeightsLike, *, reset: bool
+    system: AnySystem,
+    x: AnyArray,
+    y: TargetsLike,
+    sample_weight: WeightsLike,
+    *,
+    reset: bool,
+    offset: OffsetsLike = None,
 ) -> LabelledRows:
     """Return rows X (n, D) with labels y (n,), and the columns of the system's input, as `open_rows` does."""
     if isinstance(x, Source):
+        if offset is not None:
+            raise InvalidParameter("a source brings its own offset: open the table with offset='column'")
         source, columns = _open_source(system, x, y, sample_weight, reset=reset)
 
         def numbered() -> tuple[Source, Codebook]:
@@ -161,7 +169,7 @@ def open_labelled(
             rows, book = source.numbered()
             return columns.expand(rows), book
 
-        unknown = is_table(source) and source.costly and not source.knows_labels
+        unknown = is_table(source) and source.costly and not (source.knows_labels or source.targets.offset)
         return LabelledRows(
             columns,
             lambda: source.find_labels(guess=True),
@@ -178,9 +186,12 @@ def open_labelled(
             f"y has {labels.shape[0]}"
         )
     found, indices = encode_labels(labels, None)
+    known = read_offset(offset, None, given.x.shape[0])
 
     def encoded(classes: Labels) -> Source:
         own = indices if classes is found else encode_labels(labels, classes)[1]
+        if known is not None:
+            return given.source(np.column_stack([host(own).astype(float), known]), offset=1)
         return given.source((to_device_of(own, own) if is_device(own) else own.astype(float))[:, None])
 
     return LabelledRows(given.columns, lambda: found, lambda: found, encoded, order=lambda: category_order(y))

@@ -298,7 +298,9 @@ class ArrayRows(Rows):
         if self.offset is None:
             return model
         out = copy(model)
-        out.predict = partial(model.predict, offset=self.offset[part])
+        for name in ("predict", "predict_proba", "decision_function"):
+            if hasattr(model, name):
+                setattr(out, name, partial(getattr(model, name), offset=self.offset[part]))
         return out
 
     def at(self, indices: Indices) -> tuple[Any, Any]:

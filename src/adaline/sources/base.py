@@ -27,7 +27,6 @@ from adaline.sources.runners import HERE, Reader, Runner, S, begin_read
 from adaline.sources.targets import (
     RowTargets,
     TargetChange,
-    class_indices,
     labels_among,
     targets_of_block,
     weights_of_block,
@@ -170,7 +169,7 @@ class Source(ABC):
         """Return the same rows with the index of each target among the classes as target."""
         if np.dtype(self.targets.labels).kind in "iub" and np.array_equal(classes, np.arange(len(classes))):
             return self
-        return self.changed(self.targets.mapping(partial(class_indices, classes), 1))
+        return self.changed(self.targets.labelling(classes))
 
     def refuse_nonfinite(self) -> None:
         """Raise, naming the first row and column that is NaN or infinite; called after a sum was not finite."""

@@ -79,12 +79,26 @@ class RowTargets:
         return TargetChange(partial(mapped_targets, function), known)
 
     def recoding(self, values: Array, class_weight: Array | None = None) -> TargetChange:
-        """Return the change of class indices k to values[k], (K, m), and of weights by class_weight[k], (K,)."""
-        known = replace(self.mapping(no_target, values.shape[1]).known, flat=self.flat)
-        of = partial(recoded_targets, values, class_weight)
+        """Return the change of class indices k to values[k], (K, m), and of weights by class_weight[k], (K,).
+
+        Offsets stay beside them.
+        """
+        known = replace(self._beside_offset(no_target, values.shape[1]).known, flat=self.flat)
+        of = partial(recoded_targets, values, class_weight, self.offset)
         if class_weight is None:
             return TargetChange(of, known)
         return TargetChange(of, replace(known, weighted=True), reweighs=True)
+
+    def labelling(self, classes: NDArray[Any]) -> TargetChange:
+        """Return the change of labels, numbers, to their indices among the classes; offsets stay beside them."""
+        return self._beside_offset(partial(class_indices, classes), 1)
+
+    def _beside_offset(self, function: Callable[[Array], Array], count: int) -> TargetChange:
+        """Return the change to a function of the targets but the offsets, (n, count), which stay beside it."""
+        if not self.offset:
+            return self.mapping(function, count)
+        known = replace(self.mapping(function, count).known, count=count + self.offset, offset=self.offset)
+        return TargetChange(partial(mapped_targets, partial(_of_given, function, self.offset)), known)
 
     def reweighing(self, factor: float) -> TargetChange:
         """Return the change of weights, which there are, to a multiple of them."""
@@ -130,12 +144,23 @@ def chosen_targets(columns: Sequence[int], t: Array, weight: AnyArray) -> tuple[
     return np.ascontiguousarray(host(t)[:, columns]), weight
 
 
-def recoded_targets(values: Array, class_weight: Array | None, t: Array, weight: AnyArray) -> tuple[Array, Any]:
-    """Return values[k], (n, m), for targets k (n, 1), class indices, and weights times class_weight[k]."""
+def recoded_targets(
+    values: Array, class_weight: Array | None, offset: int, t: Array, weight: AnyArray
+) -> tuple[Array, Any]:
+    """Return values[k], (n, m), for targets k (n, 1), class indices, and weights times class_weight[k].
+
+    The last `offset` columns of the targets stay beside the values.
+    """
     codes = host(t)[:, 0].astype(np.intp)
     if class_weight is not None:
         weight = class_weight[codes] if weight is None else host(weight) * class_weight[codes]
-    return np.take(values, codes, axis=0, mode="clip"), weight
+    found = np.take(values, codes, axis=0, mode="clip")
+    return (np.column_stack([found, host(t)[:, -offset:]]) if offset else found), weight
+
+
+def _of_given(function: Callable[[Array], Array], offset: int, t: Array) -> Array:
+    """Return a function of the targets but their last columns, the offsets, with these beside it."""
+    return np.column_stack([function(t[:, :-offset]), t[:, -offset:]])
 
 
 def mapped_targets(function: Callable[[Array], Array], t: Array, weight: AnyArray) -> tuple[Array, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+from dataclasses import replace
 from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -20,6 +21,7 @@ from adaline.construction import check_values, checks_of
 from adaline.fitted import AnyModel
 from adaline.forms import FieldValue, Sizes
 from adaline.input.system import System, columns_on
+from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.state import HELD, as_fitted, change_state
 from adaline.storage.fields import CLASSES, OUTPUT, fields_of, names_beside, state_class
 from adaline.storage.relations import RELATIONS, Misfit, basis_size, refuse_unequal, refuse_unless
@@ -42,7 +44,10 @@ def check_model(model: AnyModel) -> None:
     if not sizes["F"]:  # a constant alone, which no array can be given to
         return
     trial = copy.copy(model)
-    blank = dict.fromkeys({"names", "with_offset"} & model._state.by_name().keys())  # the row has none, and no levels
+    known = model._state.by_name()
+    blank: dict[str, Any] = dict.fromkeys({"names", "with_offset"} & known.keys())  # the row has none, and no levels
+    if known.get("fits") and isinstance(known["fits"][0], LikelihoodFit):
+        blank["fits"] = [replace(fit, offset=False) for fit in known["fits"]]
     change_state(trial, columns=columns_on(model)._replace(names=None, coding=None), **blank)
     bounded = isinstance(trial, GeneralizedLinear) and trial._fitted_with.of_row().linked is not None
     with np.errstate(all="ignore"):  # where means are bounded, the row may have none

@@ -158,6 +158,8 @@ def _system(graph: Graph, model: AnyModel) -> None:
         raise InvalidType(
             "this model adds effects of levels to its outputs, and the graph takes columns only: use save"
         )
+    if getattr(model, "_with_offset", None):
+        raise InvalidType("this model needs an offset for each row, and the graph takes columns only: use save")
     if any(basis_of(machine) is not None for machine in (model, *getattr(model, "estimators_", ()))):
         raise InvalidType(
             f"the basis of {type(model).__name__} has no ONNX form yet: export the system fitted to the columns of "
@@ -503,8 +505,6 @@ def _log1p(graph: Graph, s: str) -> str:
 
 def _activation(model: GeneralizedLinear | ElasticNet) -> Activation:
     """Return the activation that predicts; refuse Python functions of the user's own."""
-    if getattr(model, "_with_offset", None):
-        raise InvalidType("this model needs an offset for each row, and the graph takes columns only: use save")
     loss = model._fitted_with.of_row()
     if isinstance(loss, Composed):
         found = loss.activation

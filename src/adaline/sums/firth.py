@@ -4,7 +4,8 @@
     gradient = sum weight (p - t - h (1/2 - p)) (1, v)
 
 h is the leverage of a row in the weighted design: the sum of weight h over the rows is the rank of H. A weight of 2 is
-the row twice. t is the first target of a row, 0 or 1, or a fraction between.
+the row twice. t is the first target of a row, 0 or 1, or a fraction between; the second, where there is one, is an
+offset: a known part of z.
 
 D. Firth, Biometrika 80 (1993), 27-38; G. Heinze and M. Schemper, Statistics in Medicine 21 (2002), 2409-2419.
 """
@@ -58,7 +59,8 @@ def score_reference(block: Block, prior: Prior) -> Array:
     xp, loss = namespace(rows), Logistic()
     both = xp.matmul(rows, to_device_of(rows, np.concatenate([prior.theta.T, prior.root], axis=1)))
     z, root_v = both[:, :1], both[:, 1:]
-    t = to_device_of(rows, block.t)[:, :1]
+    targets = to_device_of(rows, block.t)
+    t, z = targets[:, :1], z + xp.sum(targets[:, 1:], axis=1, keepdims=True)
     leverage = loss.curvature(z, t) * xp.sum(root_v * root_v, axis=1, keepdims=True)
     slope = weighted(row_weights(block, rows), loss.slope(z, t) - leverage * (0.5 - loss.mean(z)))
     return host(xp.matmul(xp.matrix_transpose(slope), rows)).ravel()

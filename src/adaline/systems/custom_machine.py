@@ -57,7 +57,6 @@ from adaline.sums.machine import DifferentiableMachine, dense
 from adaline.systems.families.any_loss import (
     LossSettings,
     PosedRows,
-    add_offset,
     has_response,
     mean_of,
     pose,
@@ -66,6 +65,7 @@ from adaline.systems.families.any_loss import (
     shape_of,
 )
 from adaline.systems.families.named import named_system
+from adaline.systems.families.offsets import add_offset
 
 if TYPE_CHECKING:  # inference is imported by the methods that need it
     from adaline.inference.classical import Interval

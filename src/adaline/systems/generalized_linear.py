@@ -94,7 +94,6 @@ from adaline.sums.outputs import outputs
 from adaline.systems.families.any_loss import (
     LossSettings,
     PosedRows,
-    add_offset,
     has_response,
     mean_of,
     pose,
@@ -105,6 +104,7 @@ from adaline.systems.families.any_loss import (
 )
 from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits
+from adaline.systems.families.offsets import add_offset, refuse_other_rows
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import split_theta, theta_of
 from adaline.wording import counted
@@ -848,9 +848,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     ) -> list[Source]:
         """Return rows given again, for each fit those of its targets; refuse others than the model could have."""
         source = open_rows(self, X, y, sample_weight, reset=False, offset=offset, exposure=exposure).source
-        if bool(source.targets.offset) != bool(getattr(self, "_with_offset", None)):
-            what = "with an offset: give it again" if getattr(self, "_with_offset", None) else "without an offset"
-            raise InvalidParameter(f"this model was fitted {what}, as offset= or exposure=")
+        refuse_other_rows(self, source)
         given, targets = source.targets.given, len(self._fits)
         if given != targets and not (given == 2 and self._loss().name == "binomial"):
             raise InvalidData(f"the model has {counted(targets, 'target')}, the rows have {given}")

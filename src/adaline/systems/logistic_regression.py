@@ -12,6 +12,7 @@ from adaline.arrays import (
     Array,
     GroupsLike,
     HypothesisLike,
+    OffsetsLike,
     RowsLike,
     TargetsLike,
     WeightsLike,
@@ -23,7 +24,7 @@ from adaline.basis.base import BASIS
 from adaline.block import Shape
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
-from adaline.estimator import available_if, clone
+from adaline.estimator import ClassifierMixin, available_if, clone
 from adaline.fits.class_machines import (
     ClassOptions,
     LikelihoodMachine,
@@ -53,16 +54,17 @@ from adaline.inference.likelihood import (
 from adaline.inference.profile import check_profile, profile_ends
 from adaline.inference.sandwich import JudgedLikelihoods, judge_likelihoods
 from adaline.inference.simulation import ClassAnswers
-from adaline.inference.view import ErrorArguments, InferenceView, RowsAgain
+from adaline.inference.view import InferenceView, OffsetErrorArguments, RowsAgain
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import columns_of
 from adaline.input.class_weights import ClassifiedRows, class_weights, open_classes
+from adaline.input.coded import scored
 from adaline.input.columns import InputColumns
 from adaline.input.first_pass import class_weights_of
 from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, read_finite
 from adaline.input.system import SystemState
-from adaline.losses import Logistic, Loss, Softmax
+from adaline.losses import Logistic, Loss, Offset, Softmax
 from adaline.parameters import (
     AUTO,
     CLASS_WEIGHT,
@@ -98,6 +100,7 @@ from adaline.systems import online_alias
 from adaline.systems.families.decisions import (
     coupled_log_probabilities,
     coupled_probabilities,
+    label_of_largest,
     one_against_one,
     shares,
     sum_of_pairs,
@@ -105,6 +108,7 @@ from adaline.systems.families.decisions import (
 from adaline.systems.families.folds import FoldFits
 from adaline.systems.families.named import named_system
 from adaline.systems.families.near import FoldFilling, NearFits, without_fold
+from adaline.systems.families.offsets import add_offset, refuse_other_rows
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta, theta_of
 
@@ -241,6 +245,7 @@ class LogisticRegression(NearFits, LinearClassifier):
     """
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"penalty": "auto"})
+    takes_offset: ClassVar[bool] = True
     used_with: ClassVar[UsedWith] = {
         "epochs": {"solver": OneOf(online_alias.SOLVER)},
         "average": {"solver": OneOf(online_alias.SOLVER)},
@@ -288,9 +293,14 @@ class LogisticRegression(NearFits, LinearClassifier):
     )
 
     @transaction
-    def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
-        """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
-        self._fit(X, y, sample_weight, None)
+    def fit(
+        self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None, *, offset: OffsetsLike = None
+    ) -> Self:
+        """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies.
+
+        With two classes an offset (n,) is a known part of the log odds, w'x + w0 + offset, as of R's glm.
+        """
+        self._fit(X, y, sample_weight, None, offset=offset)
         return self
 
     @property
@@ -361,15 +371,23 @@ class LogisticRegression(NearFits, LinearClassifier):
         sample_weight: WeightsLike,
         model: Self | None,
         path: PenaltyPath | None = None,
+        offset: OffsetsLike = None,
     ) -> Self | None:
         """Fit; None where the model to start from is of all classes, and one of them has no weight here."""
+        if self.solver == online_alias.SOLVER and offset is not None:
+            raise InvalidParameter(f"solver={self.solver!r} takes no offset: use another solver")
         if online_alias.fitted_online(self, X, y, sample_weight):
             return self
         meter = Meter(X)
         check_parameters(self)
         before = theta_of(self) if self.warm_start and self._state is not None else None
-        given = open_labelled(self, X, y, sample_weight, reset=True)
+        given = open_labelled(self, X, y, sample_weight, reset=True, offset=offset)
         rows = open_classes(given, self.class_weight, hold=self.penalty not in (0, "auto"))
+        if rows.source.targets.offset and len(rows.classes) > 2:
+            raise InvalidData(
+                f"an offset is a known part of one output, and there are {len(rows.classes)} classes: join some of "
+                "them, or leave the offset out"
+            )
         if model is not None and not (rows.counts > 0).all():
             return None
         present = self._present(rows)
@@ -381,9 +399,9 @@ class LogisticRegression(NearFits, LinearClassifier):
         return self
 
     @by_blocks
-    def decision_function(self, X: RowsLike) -> Array:
+    def decision_function(self, X: RowsLike, offset: OffsetsLike = None) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
-        z = self._outputs(X)
+        z = self._outputs(X, offset)
         k = len(self.classes_)
         if self._fitted_with.scheme == "one-vs-one" and k > 2:  # votes; the probabilities of the pairs break ties
             z = host(z)
@@ -392,45 +410,57 @@ class LogisticRegression(NearFits, LinearClassifier):
         return like_rows(X, z[:, 0] if z.shape[1] == 1 else z)
 
     @overload
-    def predict(self, X: RowsLike, interval: None = None, level: float = 0.95) -> Labels: ...
-    @overload
-    def predict(self, X: RowsLike, interval: Literal["confidence"], level: float = 0.95) -> Interval: ...
     def predict(
-        self, X: RowsLike, interval: Literal["confidence"] | None = None, level: float = 0.95
+        self, X: RowsLike, interval: None = None, level: float = 0.95, offset: OffsetsLike = None
+    ) -> Labels: ...
+    @overload
+    def predict(
+        self, X: RowsLike, interval: Literal["confidence"], level: float = 0.95, offset: OffsetsLike = None
+    ) -> Interval: ...
+    def predict(
+        self,
+        X: RowsLike,
+        interval: Literal["confidence"] | None = None,
+        level: float = 0.95,
+        offset: OffsetsLike = None,
     ) -> Labels | Interval:
         """Return the most probable label of each row; with interval="confidence" probabilities and their intervals.
 
         These are a named tuple (prediction, lower, upper), each (n,), of P(classes_[1]), or (n, K) with K > 2 classes.
-        They cover the probability with probability `level`: intervals of the log odds, brought to probabilities.
+        They cover the probability with probability `level`: intervals of the log odds, brought to probabilities. A
+        model fitted with an offset needs that of these rows.
         """
         if interval is None:
-            return super().predict(X)
+            return label_of_largest(self.decision_function(X, offset), self.classes_)
         OneOf("confidence").check("interval", interval)
-        return self._mean_interval(X, level)
+        return self._mean_interval(X, level, offset=offset)
 
     @by_blocks
-    def _mean_interval(self, X: RowsLike, level: float, judged: JudgedLikelihoods | None = None) -> Interval:
+    def _mean_interval(
+        self, X: RowsLike, level: float, judged: JudgedLikelihoods | None = None, offset: OffsetsLike = None
+    ) -> Interval:
         fit = self._one_fit("predict(interval=...)")
         fit = fit if judged is None else judged.at_all_columns()[0]
         if fit.coupled and len(self._fitted_classes()) < len(self.classes_):
             raise InvalidParameter("no intervals: some classes have no rows")
         x = read_finite(self, X)
         freedom = np.inf if judged is None else judged.freedom
-        return mean_interval(fit, x.toarray() if is_sparse(x) else host(x), level, freedom)
+        known = add_offset(np.zeros((x.shape[0], 1)), self, X, offset, fitted_so=self._with_offset)
+        return mean_interval(fit, x.toarray() if is_sparse(x) else host(x), level, freedom, known)
 
     @by_blocks
-    def predict_proba(self, X: RowsLike) -> Array:
+    def predict_proba(self, X: RowsLike, offset: OffsetsLike = None) -> Array:
         """Return the probability of each class, (n, K); of several machines made to add up."""
-        z, scheme = self._outputs(X), self._fitted_with.scheme
+        z, scheme = self._outputs(X, offset), self._fitted_with.scheme
         if z.shape[1] == 1 or scheme == "softmax":
             return like_rows(X, coupled_probabilities(z))
         z = host(z)
         return like_rows(X, shares(Logistic().mean(z) if scheme == "one-vs-rest" else self._pair_probabilities(z)))
 
     @by_blocks
-    def predict_log_proba(self, X: RowsLike) -> Array:
+    def predict_log_proba(self, X: RowsLike, offset: OffsetsLike = None) -> Array:
         """Return the logarithms of the probabilities, (n, K)."""
-        z = host(self._outputs(X))
+        z = host(self._outputs(X, offset))
         if z.shape[1] == 1 or self._fitted_with.scheme == "softmax":
             return like_rows(X, coupled_log_probabilities(z))
         with np.errstate(divide="ignore"):
@@ -438,13 +468,13 @@ class LogisticRegression(NearFits, LinearClassifier):
 
     @available_if(online_alias.has_maximum)
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
-    @view.spelled_out(ErrorArguments)
+    @view.spelled_out(OffsetErrorArguments)
     def summary(
         self,
         level: float = 0.95,
         reference: Any = None,
         interval: CoefficientInterval = "wald",
-        **errors: Unpack[ErrorArguments],
+        **errors: Unpack[OffsetErrorArguments],
     ) -> LikelihoodSummary:
         """Return coefficients with standard errors, z, p, intervals and odds ratios, and how well the model fits.
 
@@ -497,14 +527,14 @@ class LogisticRegression(NearFits, LinearClassifier):
         COEFFICIENT_INTERVAL.check("interval", interval)
         return self.with_errors(**errors).summary(level, interval, reference)
 
-    @view.spelled_out(ErrorArguments)
+    @view.spelled_out(OffsetErrorArguments)
     def test(
         self,
         hypothesis: HypothesisLike,
         value: Any = 0.0,
         target: Any = None,
         reference: Any = None,
-        **errors: Unpack[ErrorArguments],
+        **errors: Unpack[OffsetErrorArguments],
     ) -> WaldTest:
         """Test linear hypotheses about the coefficients by Wald's chi-squared.
 
@@ -527,8 +557,8 @@ class LogisticRegression(NearFits, LinearClassifier):
 
     def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedLikelihoods:
         fit = self._one_fit("inference")
-        rows.refuse_offset(self)
-        sources = [self._same_rows(*rows[:3])] if options.needs_rows(rows.X) else None
+        rows.refuse_exposure(self)
+        sources = self._same_rows(*rows) if options.needs_rows(rows.X) else None
         return judge_likelihoods([fit], [self._loss()], sources, options)
 
     def _bootstrap_rows(self, given: RowsAgain, groups: GroupsLike) -> list[RowsOfFit] | None:
@@ -536,7 +566,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         from adaline.inference.bootstrap import likelihood_rows
 
         check_is_fitted(self, "classes_")
-        given.refuse_offset(self)
+        given.refuse_exposure(self)
         basis = self._state.columns.basis if self._state is not None else None
         other = self.firth or self.l1 or self.penalty == "auto" or (self.penalty and self.standardize)
         several = len(self._fits) != 1 or not np.isfinite(host(self.intercept_)).all()
@@ -544,7 +574,7 @@ class LogisticRegression(NearFits, LinearClassifier):
             return None
         if basis is not None and basis.learns:
             return None
-        return [likelihood_rows(self._fits[0], self._loss(), self._same_rows(*given[:3]), groups)]
+        return [likelihood_rows(self._fits[0], self._loss(), self._same_rows(*given)[0], groups)]
 
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def _summarise(
@@ -557,7 +587,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         judged, ends = asked.judged, None
         if interval == "profile":
             check_profile(asked.options, asked.rows.X)
-            rows = self._same_rows(*asked.rows[:3])
+            rows = self._same_rows(*asked.rows)[0]
             base = index_of(self._fitted_classes(), reference, "reference")
             reach = quantile(judged.freedom, level)
             ends = profile_ends(judged.fits[0], self._loss(), rows, bool(self._fitted_with.fit_intercept), reach, base)
@@ -600,13 +630,18 @@ class LogisticRegression(NearFits, LinearClassifier):
     def _interval(
         self, X: RowsLike, given: RowsAgain, judged: JudgedLikelihoods, interval: PredictedInterval, level: float
     ) -> Interval:
-        given.refuse_offset(self)
+        given.refuse_exposure(self)
         OneOf("confidence").check("interval", interval)
-        return self._mean_interval(X, level, judged)
+        return self._mean_interval(X, level, judged, given.offset)
 
     @np.errstate(all="ignore")
     def influence(
-        self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None, reference: Any = None
+        self,
+        X: RowsLike,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        reference: Any = None,
+        offset: OffsetsLike = None,
     ) -> LikelihoodInfluence | ClassInfluence:
         """Return what each row does to the fit: leverage, residuals, Cook's distance, DFFITS, DFBETAS.
 
@@ -618,7 +653,7 @@ class LogisticRegression(NearFits, LinearClassifier):
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight, offset
             The rows that were fitted, in any order. Other rows are refused.
         reference : label
             With K > 2 classes, the class that DFBETAS compare others with, the first by default.
@@ -642,7 +677,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         D. Pregibon, Annals of Statistics 9 (1981), 705-724; D. A. Williams, Applied Statistics 36 (1987), 181-191; E.
         Lesaffre and A. Albert, Applied Statistics 38 (1989), 425-440.
         """
-        fit, rows = self._one_fit("influence"), self._same_rows(X, y, sample_weight)
+        fit, rows = self._one_fit("influence"), self._same_rows(X, y, sample_weight, offset)[0]
         if not fit.coupled:
             return likelihood_influence(fit, self._loss(), rows)
         k, base = len(fit.solution.theta), index_of(self._fitted_classes(), reference, "reference")
@@ -660,11 +695,20 @@ class LogisticRegression(NearFits, LinearClassifier):
         return replace(found, link="logit", ratio="odds", answers=ClassAnswers(np.asarray(self._fitted_classes())))
 
     def _loss(self) -> Loss:
-        return Logistic() if len(self._fitted_classes()) == 2 and not self._fits[0].coupled else Softmax()
+        loss: Loss = Logistic() if len(self._fitted_classes()) == 2 and not self._fits[0].coupled else Softmax()
+        return Offset(loss) if self._with_offset else loss
 
-    def _same_rows(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> Source:
+    def _same_rows(
+        self,
+        X: RowsLike,
+        y: TargetsLike,
+        sample_weight: WeightsLike,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
+    ) -> list[Source]:
         """Return rows given again as they were fitted: weighted by class, without the classes that have no weight."""
-        source = open_labelled(self, X, y, sample_weight, reset=False).encoded(self.classes_)
+        source = open_labelled(self, X, y, sample_weight, reset=False, offset=offset).encoded(self.classes_)
+        refuse_other_rows(self, source)
         weights = self._fitted_with.class_weight
         if weights is not None:
             own = class_weights(weights, self.classes_, class_weights_of(source).of(len(self.classes_)))
@@ -673,7 +717,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         if len(self.classes_) > 2 and not present.all():
             index = np.where(present, np.cumsum(present) - 1.0, 0.0)
             source = recoded(source, index[:, None], present.astype(np.float64))
-        return source
+        return [source]
 
     def _check_together(self) -> None:
         if self.firth and (self.penalty != 0 or self.l1 != 0):
@@ -798,10 +842,31 @@ class LogisticRegression(NearFits, LinearClassifier):
         elif self.dependencies_:
             warn(say_dependent(self.dependencies_), AdalineWarning)
 
-    def _outputs(self, X: RowsLike) -> Array:
-        """Return the outputs of the machines, (n, machines), where the rows lie."""
+    @property
+    def _with_offset(self) -> bool:
+        """Whether the model was fitted with an offset; by one step a row it never is."""
+        fits: list[LikelihoodFit] | None = getattr(self, "_fits", None)
+        return bool(fits) and fits[0].offset
+
+    def score(
+        self,
+        X: RowsLike,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        offset: OffsetsLike = None,
+    ) -> float:
+        """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
+        return scored(self, ClassifierMixin.score, X, y, sample_weight, offset=offset)
+
+    def _outputs(self, X: RowsLike, offset: OffsetsLike = None) -> Array:
+        """Return the outputs of the machines, (n, machines), where the rows lie, with the known part of one output."""
         check_is_fitted(self, "classes_")
-        return finite_outputs(read_finite(self, X), self.coef_, self.intercept_)
+        z = finite_outputs(read_finite(self, X), self.coef_, self.intercept_)
+        if offset is None and not self._with_offset:
+            return z
+        if z.shape[1] > 1:
+            raise InvalidParameter(f"an offset is a known part of one output, and there are {z.shape[1]}")
+        return add_offset(host(z), self, X, offset, fitted_so=self._with_offset)
 
     def _pair_probabilities(self, z: Array) -> Array:
         """Return the probabilities that the pairs of classes give to each, added up, (n, K)."""

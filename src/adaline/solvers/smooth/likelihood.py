@@ -76,6 +76,7 @@ class LikelihoodFit:
     firth : whether Firth's correction was made.
     ratios : its chi-squared statistics of all slopes and of each, (1 + D), see `firth_ratios`, where they were taken.
     dependence : the constant columns, and the combinations among columns whose coefficients no penalty determines.
+    offset : whether the outputs had a known part.
     family : what the likelihood of a family has beside; then the information is the expected one, and `root` is that of
         the covariance, dispersion included. None for classes.
     """
@@ -93,6 +94,7 @@ class LikelihoodFit:
     firth: bool = False
     ratios: Annotated[Array, Floats("1+D")] | None = None
     family: FamilyFit | None = None
+    offset: bool = False
 
     def in_columns(self, columns: NDArray[np.intp], count: int) -> LikelihoodFit:
         """Return the fit in `count` columns, of which these are some, by their indices; all others have only zeros."""

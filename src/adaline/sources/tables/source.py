@@ -395,9 +395,11 @@ class TableSource(Leaf):
         """Return the same rows with the index of each label among the classes as target."""
         if self._encoded is not None and np.array_equal(self._encoded[0], classes):
             return self._encoded[1]
-        read = label_indices(self.target_names[0], classes)
+        read, known = label_indices(self.target_names[0], classes), self.targets.offset
         numbers = self._given_targets is None and self.labels.are_numbers
-        if self._blocks is not None and numbers and classes.dtype.kind in "iuf":
+        if known:
+            out = self._read_by(beside_offset(read, self.coding), 1 + known, known).keep()
+        elif self._blocks is not None and numbers and classes.dtype.kind in "iuf":
             out = self._with(read, lambda b: number_indices(classes, b.t[:, :1]), 1)
         else:
             out = self._read_by(read, 1).keep()

@@ -19,16 +19,14 @@ from adaline.fitted import AnySystem
 from adaline.input.coded import (
     brought,
     coded,
-    effects_on,
     is_added_up,
-    offset_of,
     predict_blocks,
     score_predictions,
     streamed_score,
 )
 from adaline.input.columns import InputColumns
 from adaline.input.first_pass import FirstPass, first_pass
-from adaline.input.open import open_rows, read_offset, read_targets, refuse_overflow
+from adaline.input.open import open_rows, read_targets, refuse_overflow
 from adaline.links import Link, LinkName, name_of
 from adaline.losses import Composed, Logistic, Loss, Offset, loss_of
 from adaline.losses.families import Family
@@ -131,23 +129,6 @@ def shape_of(loss: Loss) -> float | str | None:
 def has_response(loss: Loss) -> bool:
     """Whether predictions are not the outputs themselves; a plain regressor has no decision_function."""
     return isinstance(loss, Composed) or loss.response != "identity"
-
-
-def add_offset(
-    z: Array, system: AnySystem, X: RowsLike, offset: OffsetsLike, exposure: OffsetsLike, *, fitted_so: bool
-) -> Array:
-    """Return outputs z of rows plus their offsets, (n, K): those given, or those that a source brings."""
-    known = read_offset(offset, exposure, *z.shape)
-    if known is None and (effects := effects_on(system, X)) is not None:
-        known = effects.reshape(len(z), -1)  # minus infinity where rows are separated
-    elif known is None and fitted_so:
-        known = read_offset(offset_of(system, X), None, *z.shape)
-    if known is None and fitted_so:
-        raise InvalidParameter(
-            "this model was fitted with an offset: give that of these rows too, as offset= or exposure= "
-            "(offset=0 predicts for an exposure of one)"
-        )
-    return z if known is None else z + known
 
 
 def mean_of(loss: Loss, z: Array) -> Array:
