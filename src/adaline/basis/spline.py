@@ -101,19 +101,8 @@ class Spline(Basis):
         return True
 
     def pieces(self, knots: tuple[float, ...]) -> tuple[Array, Array, Array]:
-        """Return the columns of these knots as polynomials: breaks (b,), and of the b + 1 pieces between and beyond
-        them centres and coefficients of powers of x - centre, (1 + degree, b + 1, M).
-        """
-        centres = np.array(knots[:-1])
-        degree = int(self.degree)
-        derivatives = [b_splines(centres, knots, degree, p) / math.factorial(p) for p in range(degree + 1)]
-        if not self.natural:
-            return centres[1:], centres, np.stack(derivatives)[:, :, 1:]
-        ends = np.array([knots[0], knots[-1]])  # straight lines beyond
-        low, high = np.zeros((2, degree + 1, 1, derivatives[0].shape[1]))
-        low[:2, 0], high[:2, 0] = np.stack([b_splines(ends, knots, 3, p) for p in (0, 1)], axis=1)
-        tables = np.concatenate([low, np.stack(derivatives), high], axis=1)
-        return np.array(knots), np.array([knots[0], *knots]), tables[:, :, 1:] @ _natural(knots, False)
+        """Return `spline_pieces` of the columns of these knots."""
+        return spline_pieces(knots, int(self.degree), self.natural)
 
     def _columns(self, x: Array, knots: tuple[float, ...]) -> Array:
         return natural_splines(x, knots) if self.natural else b_splines(x, knots, int(self.degree))[:, 1:]
@@ -138,6 +127,24 @@ class Spline(Basis):
         least = 1 if self.natural else int(self.degree)
         if isinstance(self.knots, str) and not least <= int(self.df) <= MOST_SPLINE_COLUMNS:
             raise InvalidParameter(f"df must be {least} to {MOST_SPLINE_COLUMNS:,} here, got {self.df!r}")
+
+
+def spline_pieces(
+    knots: tuple[float, ...], degree: int, natural: bool, intercept: bool = False
+) -> tuple[Array, Array, Array]:
+    """Return splines of these knots as polynomials: breaks (b,), and of the b + 1 pieces between and beyond them
+    centres and coefficients of powers of x - centre, (1 + degree, b + 1, M).
+    """
+    centres = np.array(knots[:-1])
+    derivatives = [b_splines(centres, knots, degree, p) / math.factorial(p) for p in range(degree + 1)]
+    first = 1 - intercept
+    if not natural:
+        return centres[1:], centres, np.stack(derivatives)[:, :, first:]
+    ends = np.array([knots[0], knots[-1]])  # straight lines beyond
+    low, high = np.zeros((2, degree + 1, 1, derivatives[0].shape[1]))
+    low[:2, 0], high[:2, 0] = np.stack([b_splines(ends, knots, 3, p) for p in (0, 1)], axis=1)
+    tables = np.concatenate([low, np.stack(derivatives), high], axis=1)
+    return np.array(knots), np.array([knots[0], *knots]), tables[:, :, first:] @ _natural(knots, intercept)
 
 
 def b_splines(x: Array, knots: tuple[float, ...], degree: int, derivative: int = 0) -> Array:

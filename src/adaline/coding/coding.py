@@ -431,6 +431,16 @@ class Coding:
             return [f"{factor.text}{suffix}" for suffix in compiled(factor.text).suffixes(self.facts)]
         return [factor.text]
 
+    def contrast_columns(self, factor: TermFactor) -> Array:
+        """Return the columns of a category for each of its levels, (L, M)."""
+        levels, _ = self.levels(factor)
+        contrast = _contrast(factor)
+        if factor.full:
+            return np.eye(len(levels))
+        if contrast.kind == "Treatment":
+            return np.delete(np.eye(len(levels)), contrast.base(levels), axis=1)
+        return np.column_stack([*contrast.columns(len(levels))])
+
     def levels(self, factor: TermFactor) -> tuple[list[str], Facts]:
         """Return the levels of a category, or of an expression that has some, and the share of each among the rows."""
         if factor.column is not None:

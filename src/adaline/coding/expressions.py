@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adaline.arrays import Array
+from adaline.arrays import AnyArray, Array
 from adaline.coding.learned import LEARNERS, Facts, LearnedFunction, Poly
 from adaline.errors import InvalidParameter
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
-    "I": np.asarray,
+    "I": np.positive,
     "abs": np.abs,
     "cos": np.cos,
     "exp": np.exp,
@@ -117,7 +117,12 @@ def names_in(text: str) -> list[str]:
 def evaluate(text: str, columns: Mapping[str, Array], learned: FactsByCall | None = None) -> Array:
     """Return the value of an expression for all rows, (n,), or (n, M) where it makes several columns."""
     with np.errstate(all="ignore"):  # sums refuse what is not finite
-        return np.asarray(compiled(text).function(columns, learned or {}), dtype=np.float64)
+        return np.asarray(evaluate_parts(text, columns, learned or {}), dtype=np.float64)
+
+
+def evaluate_parts(text: str, columns: Mapping[str, AnyArray], learned: FactsByCall) -> AnyArray:
+    """Return the value of an expression of columns that are arrays, or of anything that numpy's functions take."""
+    return compiled(text).function(columns, learned)
 
 
 def outside_quotes(text: str, change: Callable[[str], str]) -> str:
@@ -258,7 +263,7 @@ class _Compiler:
             raise InvalidParameter(f"{name}() in the formula takes numbers, not {self.shown(node.args[0])!r:.200}")
         text = self.shown(node)
         self.calls.setdefault(text, LearnerCall(text, self.shown(node.args[0]), learner))
-        return lambda columns, learned: learner.of(np.asarray(inner(columns, learned)), learned[text])
+        return lambda columns, learned: learner.of(inner(columns, learned), learned[text])
 
     def _poly_product(self, name: str, args: list[ast.expr], node: ast.Call) -> ColumnFunction:
         """Return the function of poly(x, z, degree=2): products of the polynomials of each variable, as R's polym."""

@@ -61,7 +61,7 @@ class Centering(LearnedFunction):
         return (mean(blocks),)
 
     def of(self, x: Array, facts: Facts) -> Array:
-        return np.asarray(x - facts[0])
+        return x - facts[0]
 
     def fits(self, facts: Facts) -> bool:
         return len(facts) == 1
@@ -87,7 +87,7 @@ class Scaling(LearnedFunction):
         return middle, float(np.sqrt(exact_mean(squares, count - 1)))
 
     def of(self, x: Array, facts: Facts) -> Array:
-        return np.asarray((x - facts[0]) / facts[1])
+        return (x - facts[0]) / facts[1]
 
     def fits(self, facts: Facts) -> bool:
         return len(facts) == 2 and facts[1] > 0

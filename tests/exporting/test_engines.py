@@ -1,0 +1,239 @@
+"""What a model says in SQL, C, JavaScript and plain Python is what it says itself, row by row, in the real engines."""
+
+from __future__ import annotations
+
+import datetime
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from adaline import (
+    GaussianMixture,
+    GeneralizedLinear,
+    KMeans,
+    LinearRegression,
+    LogisticRegression,
+    OrdinalRegression,
+    Ridge,
+    basis,
+    open_table,
+)
+from adaline.errors import AdalineError, InvalidType
+from adaline.exporting import export, expression
+from tests.cases import Case, cases
+from tests.exporting.engines import ENGINES, Found, is_there, plain
+
+NO_FORM = ("WienerFilter", "AdaptiveFilter", "CustomMachine")
+NEAR = 1e-12  # of the size of an output, by which the order of a sum may change it
+EVIL = [
+    '"; DROP TABLE t; --',
+    "it's",
+    "a\\",
+    "*/ x",
+    "</script>",
+    "${x}",
+    "two\nlines",
+    "`",
+    "\u00e4\u2028",
+    "if",
+    "A",
+    "a",
+]
+"""Names of columns, and levels, that would end a literal or a comment, or collide."""
+
+
+def said(model: Any, frame: Any) -> Found:
+    """Return what the model itself says of each row, None where it refuses it."""
+    names = expression(model).outputs
+    methods = {"prediction": "predict", "score": "decision_function", "probability": "predict_proba"}
+    out: Found = {key: [] for keys in names.values() for key in keys}
+    for i in range(len(frame)):
+        for group, keys in names.items():
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    values = np.ravel(np.asarray(getattr(model, methods[group])(frame[i : i + 1])))
+            except AdalineError:
+                values = np.array([None] * len(keys))
+            for key, value in zip(keys, values, strict=True):
+                out[key].append(plain(value))
+    return out
+
+
+def compare(found: Found, wanted: Found) -> None:
+    """Assert that outputs agree; labels but where two scores nearly do."""
+    assert list(found) == list(wanted)
+    scores = [np.array(wanted[key], dtype=float) for key in wanted if key.startswith("score")]
+    lead = np.full(len(next(iter(wanted.values()))), np.inf)
+    if scores:
+        best = np.sort(np.abs(scores) if len(scores) == 1 else scores, axis=0)
+        lead = best[-1] if len(scores) == 1 else best[-1] - best[-2]
+    for key, values in wanted.items():
+        known = [value for value in values if value is not None]
+        if (known and isinstance(known[0], str | bool)) or (key == "prediction" and scores):
+            sure = [i for i, one in enumerate(lead) if not one <= 1e-9]
+            assert [found[key][i] for i in sure] == [values[i] for i in sure], key
+            continue
+        ours, theirs = (np.array(one, dtype=float) for one in (found[key], values))
+        assert np.isnan(ours).tolist() == np.isnan(theirs).tolist(), key
+        size = np.abs(theirs[np.isfinite(theirs)]).max(initial=1e-300)
+        np.testing.assert_allclose(ours, theirs, rtol=NEAR, atol=NEAR * size, err_msg=key)
+
+
+@cache
+def fitted(name: str) -> tuple[Any, pd.DataFrame, Found]:
+    """Return a case fitted to rows with names, rows to score, and what the model says of them."""
+    from tests.cases import CASES
+
+    given = CASES[name].rows()
+    columns = ["x", "select", "\u00e4 b", "x'\""]
+    model = CASES[name].fit(given.with_rows(lambda X: pd.DataFrame(X, columns=columns)))
+    rows = pd.DataFrame(given.X[:12], columns=columns)
+    return model, rows, said(model, rows)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@cases()
+def test_an_engine_says_what_the_model_says(case: Case, engine: str, tmp_path: Path) -> None:
+    if not is_there(engine):
+        pytest.skip(f"{engine} is not installed")
+    if case.name.startswith(NO_FORM):
+        with pytest.raises(InvalidType, match=r"signal|Python code"):
+            export(case.fit(case.rows()), to="sql")
+        return
+    model, rows, wanted = fitted(case.name)
+    compare(ENGINES[engine](model, rows, tmp_path), wanted)
+
+
+def table(n: int = 200) -> pd.DataFrame:
+    """Return a table with every kind of column, gaps in some, and names and levels that need care."""
+    rng = np.random.default_rng(0)
+    day = np.array([datetime.date(2024, 1, 1) + datetime.timedelta(int(k)) for k in rng.integers(0, 400, n)])
+    frame = pd.DataFrame(
+        {
+            "size": rng.normal(size=n).round(3),
+            "it's; --": rng.gamma(2.0, size=n).round(3) + 0.1,
+            "carrier": rng.choice(["AA", "UA", "o'x", '"', "a\\b"], n),
+            'odd "name"': rng.choice(["left", " right", "x y"], n),
+            "floor": rng.integers(1, 5, n),
+            "late": rng.random(n) > 0.5,
+            "day": pd.to_datetime(day),
+        }
+    )
+    frame["y"] = frame["size"] + 0.1 * frame["floor"] + rng.normal(size=n).round(3)
+    frame["count"] = rng.poisson(2.0, n)
+    frame["grade"] = np.array(["low", "mid", "o'high"])[np.digitize(frame["y"], [0.0, 0.7])]
+    return frame
+
+
+def gappy() -> pd.DataFrame:
+    frame = table()
+    rng = np.random.default_rng(1)
+    for name in ("size", "it's; --", "carrier"):
+        frame.loc[rng.random(len(frame)) < 0.1, name] = None
+    return frame
+
+
+def hostile(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return rows as they should not be: gaps, infinities, levels that are new or between blanks."""
+    rows = frame.iloc[:30].reset_index(drop=True).copy()
+    rows["size"] = rows["size"].astype(float)
+    for i, value in enumerate([np.nan, np.inf, -np.inf, 1e300, -1e300, 1e-300, 0.0, -0.0]):
+        rows.loc[i, "size"] = value
+    for i, value in enumerate([None, "new", " AA", "AA\t", "aa", "", "AA\u2003", "'", "o''x", "\\", '""']):
+        rows.loc[8 + i, "carrier"] = value
+    for i, value in enumerate(["right", " right", "  right ", "left ", "x  y"]):
+        rows.loc[19 + i, 'odd "name"'] = value
+    return rows
+
+
+def evil() -> tuple[Any, pd.DataFrame]:
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({name: rng.normal(size=80) for name in EVIL if name != "A"})  # one name in most databases
+    frame["kind"] = [EVIL[k % len(EVIL)] for k in range(80)]
+    label = [EVIL[k % 5] for k in range(80)]
+    return LogisticRegression(penalty=1.0).fit(frame, label), frame.iloc[:20]
+
+
+NAMED = ["size", "it's; --", "carrier", 'odd "name"', "floor", "late", "day"]
+
+
+def of_table(make: Callable[[], Any], target: str, **options: Any) -> Callable[[], tuple[Any, pd.DataFrame]]:
+    """Return what makes a model of the table, and the rows that it is asked about."""
+
+    def made() -> tuple[Any, pd.DataFrame]:
+        frame = gappy() if "missing" in options else table()
+        given: Any = options if "formula" in options else {**options, "target": target, "dates": ["day"]}
+        kept = frame if "formula" in options else frame[[*NAMED, target]]
+        model = make().fit(open_table(kept, **given))
+        return model, hostile(frame[NAMED])
+
+    return made
+
+
+TABLES: dict[str, Callable[[], tuple[Any, pd.DataFrame]]] = {
+    "numbers of all kinds": of_table(LinearRegression, "y"),
+    "filled": of_table(LinearRegression, "y", missing="mean", unseen="other"),
+    "indicated": of_table(LinearRegression, "y", missing="indicator"),
+    "labels": of_table(lambda: LogisticRegression(penalty=1.0), "grade", unseen="other"),
+    "levels are numbers": of_table(Ridge, "y", categories=["floor"]),
+    "formula": of_table(
+        LinearRegression,
+        "y",
+        formula="y ~ log(`it's; --`) * carrier + poly(size, 3) + I(floor > 2) + C(floor, Sum) + exp(-abs(size))"
+        " + pmin(size, 0)",
+    ),
+    "splines": of_table(
+        LinearRegression,
+        "y",
+        formula="y ~ bs(size, df=5) + ns(`it's; --`, df=3) + scale(floor) + cut(size, 4)",
+        unseen="other",
+    ),
+    "products of categories": of_table(
+        LinearRegression, "y", formula="y ~ carrier * C(floor, Poly) + carrier:size - 1"
+    ),
+    "counts": of_table(
+        lambda: GeneralizedLinear(loss="poisson"), "count", formula="count ~ size + carrier + offset(log(`it's; --`))"
+    ),
+    "absorbed": of_table(LinearRegression, "y", formula="y ~ size + floor | carrier", unseen="other"),
+    "ordered": of_table(OrdinalRegression, "grade", categories={"grade": ["low", "mid", "o'high"]}),
+    "spline basis": lambda: (
+        LinearRegression(basis=basis.Spline(df=5) + basis.Spline(df=4, natural=True)).fit(
+            table()[["size"]], table()["y"]
+        ),
+        hostile(table()[NAMED])[["size"]],
+    ),
+    "bases": lambda: (
+        Ridge(basis=basis.Polynomial(degree=3, orthogonal=True) @ basis.Fourier(terms=2) + basis.Radial(centres=4)).fit(
+            table()[["size", "it's; --"]], table()["y"]
+        ),
+        hostile(table()[NAMED])[["size", "it's; --"]],
+    ),
+    "clusters": lambda: (KMeans(3).fit(table()[["size", "floor"]]), hostile(table()[NAMED])[["size", "floor"]]),
+    "mixture": lambda: (GaussianMixture(2).fit(table()[["size", "floor"]]), table()[["size", "floor"]].iloc[:30]),
+    "evil names": evil,
+}
+
+
+@cache
+def of_a_table(name: str) -> tuple[Any, pd.DataFrame, Found]:
+    """Return a model of a table, rows, and what it says of them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model, rows = TABLES[name]()
+    return model, rows, said(model, rows)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_are_coded_as_the_model_codes_them(name: str, engine: str, tmp_path: Path) -> None:
+    if not is_there(engine):
+        pytest.skip(f"{engine} is not installed")
+    model, rows, wanted = of_a_table(name)
+    compare(ENGINES[engine](model, rows, tmp_path), wanted)
