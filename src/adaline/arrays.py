@@ -42,7 +42,7 @@ ThetaLike = Any
 Values = TypeVar("Values")
 
 
-ON_HOST = (np.ndarray, np.generic)
+ON_HOST = (np.ndarray, np.generic, float, int)
 WITHOUT_NAMESPACE = ("torch", "cupy")  # packages whose arrays may not tell their namespace themselves
 CUDA = (2, 13)  # kinds of devices of DLPack: memory of a CUDA device, and memory that the host shares with it
 # numbers up to which a product tests for infinities; of more, a sum under errstate takes less time

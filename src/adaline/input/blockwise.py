@@ -31,22 +31,35 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def by_blocks(method: Method) -> Method:
-    """Let a method from rows (n, D) to values (n, ...) take a source: it is called for each block, in order."""
+    """Let a method from rows (n, D) to values (n, ...) take a source: it is called for each block, in order.
+
+    It sees a snapshot of the model.
+    """
     quietly = np.errstate(all="ignore")(method)  # values that are not finite are refused by the method
+    return _reading(method, quietly, quietly, snapshot)
+
+
+def in_blocks(method: Method) -> Method:
+    """Let a private method take a source, as `by_blocks` does, whose caller sees a snapshot of the model already."""
+    return _reading(method, method, np.errstate(all="ignore")(method), lambda model: model)
+
+
+def _reading(method: Method, at_once: Method, by_block: Method, seen: Callable[[Any], Any]) -> Method:
+    """Return a method that calls `at_once` for rows in memory that are few, and `by_block` for each block of others."""
     own_arguments = signature(method)
 
     @wraps(method)
     def reading(self: Any, X: RowsLike, *args: Any, **kwargs: Any) -> Any:
-        self = snapshot(self)
+        self = seen(self)
         if not isinstance(X, np.ndarray):
             column = column_of(self, method.__name__, (X, *args), kwargs)
             if column is not None:
                 return column
         source = _source(self, X)
         if source is None:
-            return quietly(self, X, *args, **kwargs)
+            return at_once(self, X, *args, **kwargs)
         apart = source.runner.apart  # functions of rows travel to their parts
-        own = partial(_named, method.__qualname__) if apart else quietly
+        own = partial(_named, method.__qualname__) if apart else by_block
         known: tuple[str, ...] = KNOWN if is_table(source) and source.targets.offset else ()
         if not known and "offset" in own_arguments.parameters:
             bound = own_arguments.bind(self, X, *args, **kwargs)
@@ -170,7 +183,7 @@ def joined_values(found: list[Any]) -> Any:
 
 def _source(system: AnySystem, X: RowsLike) -> Source | None:
     """Return the source of rows that are to be read block by block; None where they are taken at once."""
-    if is_coded(X) or (type(X) is np.ndarray and X.size <= LARGE and basis_of(system) is None):
+    if (type(X) is np.ndarray and X.size <= LARGE and basis_of(system) is None) or is_coded(X):
         return None
     if isinstance(X, Source):
         source = coded(system, X, targets=False)

@@ -861,12 +861,12 @@ class LogisticRegression(NearFits, LinearClassifier):
     def _outputs(self, X: RowsLike, offset: OffsetsLike = None) -> Array:
         """Return the outputs of the machines, (n, machines), where the rows lie, with the known part of one output."""
         check_is_fitted(self, "classes_")
-        z = finite_outputs(read_finite(self, X), self.coef_, self.intercept_)
-        if offset is None and not self._with_offset:
+        z, fitted_so = finite_outputs(read_finite(self, X), self.coef_, self.intercept_), self._with_offset
+        if offset is None and not fitted_so:
             return z
         if z.shape[1] > 1:
             raise InvalidParameter(f"an offset is a known part of one output, and there are {z.shape[1]}")
-        return add_offset(host(z), self, X, offset, fitted_so=self._with_offset)
+        return add_offset(host(z), self, X, offset, fitted_so=fitted_so)
 
     def _pair_probabilities(self, z: Array) -> Array:
         """Return the probabilities that the pairs of classes give to each, added up, (n, K)."""

@@ -31,6 +31,7 @@ from adaline.inference.sample import Counted, Sample, WeightKind, count
 from adaline.inference.view import ErrorArguments
 from adaline.input import Meter, by_blocks, continuation, transaction
 from adaline.input.basis import check_basis, columns_of, rows_through_basis
+from adaline.input.blockwise import in_blocks
 from adaline.input.coded import effects_on, refuse_absorbed
 from adaline.input.columns import InputColumns
 from adaline.input.drafts import continued, snapshot
@@ -218,7 +219,7 @@ class LinearSystem(LinearRegressor):
             return conformal(self).predict(X, level)
         return self._values(self._regressors(X), interval, level)
 
-    @by_blocks
+    @in_blocks
     def _values(self, X: RowsLike, interval: PredictedInterval | None, level: float) -> Array | Interval:
         return self._predict(X, interval, level)
 
