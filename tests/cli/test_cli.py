@@ -286,6 +286,27 @@ def test_onnx(shell: Shell, data: Path) -> None:
     assert ".onnx" in shell.bad("export", "m.adaline", "m.txt")
 
 
+def test_export_writes_a_model_in_other_languages(shell: Shell) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    shell.good("fit", "penguins", "-t", "body_mass_g", "-o", "m.adaline")
+    shell.good("predict", "m.adaline", "penguins", "-o", "p.csv")
+    kept = '"a ""key""",given'
+    printed = shell.good("export", "m.adaline", "--to", "sql", "--table", "p", "--keep", kept).out
+    connection = duckdb.connect()
+    connection.sql('CREATE TABLE p AS SELECT *, prediction AS given, 1 AS "a ""key""" FROM \'p.csv\'')
+    rows = connection.sql(printed).fetchall()
+    np.testing.assert_allclose([row[-1] for row in rows], [row[1] for row in rows], rtol=1e-13)
+    shell.good("export", "m.adaline", "m.sql", "--dialect", "postgres")
+    assert 'CAST("flipper_length_mm" AS double precision)' in Path("m.sql").read_text()
+    shell.good("export", "m.adaline", "m.h", "--name", "mass", "--outputs", "prediction")
+    assert "mass_" in Path("m.h").read_text()
+    shell.good("export", "m.adaline", "m.txt", "--to", "javascript")
+    assert "export function" in Path("m.txt").read_text()
+    assert "--to" in shell.bad("export", "m.adaline")
+    assert "give a path" in shell.bad("export", "m.adaline", "--to", "onnx")
+    assert "probability" in shell.bad("export", "m.adaline", "m.sql", "--outputs", "probability")
+
+
 def test_separable_proves_its_answer(shell: Shell) -> None:
     found = shell.good("separable", "breast_cancer", "-t", "diagnosis", "--json").json
     assert (found["separable"], found["verified"], len(found["coefficients"])) == (True, True, 30)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -24,7 +25,7 @@ from adaline import (
     basis,
     open_table,
 )
-from adaline.errors import AdalineError, InvalidType
+from adaline.errors import AdalineError, InvalidParameter, InvalidType
 from adaline.exporting import export, expression
 from tests.cases import Case, cases
 from tests.exporting.engines import ENGINES, Found, is_there, plain
@@ -237,3 +238,35 @@ def test_tables_are_coded_as_the_model_codes_them(name: str, engine: str, tmp_pa
         pytest.skip(f"{engine} is not installed")
     model, rows, wanted = of_a_table(name)
     compare(ENGINES[engine](model, rows, tmp_path), wanted)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"path": "m.txt"}, "names no language: give to= as one of sql, c, javascript, python, onnx"),
+        ({}, "give a path, or to="),
+        ({"to": "cobol"}, "to must be"),
+        ({"to": "onnx"}, "ONNX is a binary format"),
+        ({"to": "sql", "dialect": "oracle"}, "dialect must be"),
+        ({"to": "sql", "outputs": ["probability"]}, "LinearRegression has no probability; there are: prediction"),
+        ({"to": "sql", "outputs": []}, "outputs is empty"),
+        ({"to": "sql", "outputs": ["answer"]}, "outputs must be"),
+        ({"to": "sql", "keep": ["Prediction"]}, "two columns of the result are called 'prediction'"),
+        ({"to": "sql", "keep": [3]}, "keep is a list of names"),
+        ({"to": "sql", "keep": ["a\0"]}, "cannot be written in SQL"),
+    ],
+)
+def test_what_cannot_be_written_is_said(asked: dict[str, Any], said: str, tmp_path: Path) -> None:
+    model = LinearRegression().fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 3.0])
+    if "path" in asked:
+        asked["path"] = tmp_path / asked["path"]
+    with pytest.raises(InvalidParameter, match=re.escape(said)):
+        export(model, **asked)
+    assert not any(tmp_path.iterdir())
+
+
+def test_hashed_columns_have_no_form() -> None:
+    frame = table(60)
+    model = Ridge(1.0).fit(open_table(frame[["carrier", "size", "y"]], target="y", hashed={"carrier": 64}))
+    with pytest.raises(InvalidType, match=r"carrier.*no form outside adaline"):
+        export(model, to="c")

@@ -580,19 +580,62 @@ def journal(
     run_journal(action, folder, model, output)
 
 
-@command("Export a model to ONNX.", "adaline export delay.adaline delay.onnx")
+@command(
+    "Write a model in SQL, C, JavaScript, Python or ONNX.",
+    "adaline export delay.adaline delay.sql --dialect postgres --table flights",
+    "adaline export delay.adaline delay.h",
+    "adaline export delay.adaline delay.onnx",
+)
 def export(
     model: Model,
-    output: Annotated[Path, typer.Argument(metavar="OUT.onnx", help="The file to write.", show_default=False)],
+    output: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="OUT",
+            help="The file to write: .sql, .h, .js, .py or .onnx; default: the text is printed.",
+            show_default=False,
+        ),
+    ] = None,
+    to: Annotated[
+        Literal["sql", "c", "javascript", "python", "onnx"] | None,
+        option("--to", metavar="LANGUAGE", help="sql, c, javascript, python or onnx; default: by the ending of OUT."),
+    ] = None,
+    dialect: Annotated[
+        Literal["duckdb", "postgres", "sqlite", "spark", "bigquery"],
+        typer.Option("--dialect", metavar="SQL", help="Of SQL: duckdb, postgres, sqlite, spark or bigquery."),
+    ] = "duckdb",
+    table: Annotated[
+        str,
+        typer.Option("--table", metavar="NAME", help="Of SQL: the table that the SELECT reads, as in sales.orders."),
+    ] = "t",
+    keep: Annotated[
+        str | None, option("--keep", metavar="A,B,...", help="Of SQL: columns to select as they are, such as a key.")
+    ] = None,
+    outputs: Annotated[
+        str | None,
+        option(
+            "--outputs",
+            metavar="A,B,...",
+            help="Which of prediction, score and probability; default: the prediction in SQL, all elsewhere.",
+        ),
+    ] = None,
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="Of C: the beginning of all names in the header.")
+    ] = "model",
     dtype: Annotated[
         Literal["float64", "float32"],
-        typer.Option("--dtype", metavar="TYPE", help="Type of the numbers: float64 or float32."),
+        typer.Option("--dtype", metavar="TYPE", help="Of ONNX: the type of the numbers, float64 or float32."),
     ] = "float64",
 ) -> None:
-    """Export a model as an ONNX file, for other runtimes and languages."""
+    """Write the prediction of a model in a language that needs no adaline where it runs.
+
+    The table is read as it is: categories, dates, gaps and formulas are part of the text. What `adaline predict` cannot
+    predict is NULL in SQL, NaN in C, null in JavaScript and None in Python. ONNX takes the columns of numbers that the
+    table becomes.
+    """
     from adaline.cli.export import run_export
 
-    run_export(model, output, dtype)
+    run_export(model, output, to, dtype, dialect=dialect, table=table, keep=keep, outputs=outputs, name=name)
 
 
 @command("List the models (systems), or the bundled data sets.")

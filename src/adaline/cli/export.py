@@ -1,18 +1,47 @@
-"""`adaline export`: writes a saved model as ONNX."""
+"""`adaline export`: writes a saved model in another language."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import Any
 
 from adaline import storage
 from adaline.cli.exit import check_output
+from adaline.cli.options import listed
 from adaline.cli.output import say
+from adaline.errors import InvalidParameter
+from adaline.exporting.dialects import SQLDialect
+from adaline.exporting.export import ENDINGS, Destination, export
 from adaline.storage.onnx import GraphNumbers
 from adaline.wording import file_name
 
 
-def run_export(path: Path, output: Path, dtype: GraphNumbers) -> None:
-    """Write a saved model as ONNX."""
-    check_output(output, (".onnx",))
-    storage.export_onnx(storage.load(path), output, dtype=dtype)
-    say(f"saved: {file_name(output)}")
+def run_export(
+    path: Path,
+    output: Path | None,
+    to: Destination | None,
+    dtype: GraphNumbers,
+    *,
+    dialect: SQLDialect,
+    table: str,
+    keep: str | None,
+    outputs: str | None,
+    name: str,
+) -> None:
+    """Write a saved model to a file, or its text to stdout."""
+    if output is None and to is None:
+        raise InvalidParameter("give a file to write, or --to and a language, to print the text")
+    if output is not None:
+        check_output(output, tuple(ENDINGS) if to is None else ())
+    model = storage.load(path)
+    if output is not None and "onnx" in (to, ENDINGS.get(output.suffix.lower())):
+        storage.export_onnx(model, output, dtype=dtype)
+    else:
+        asked: Any = listed(outputs)
+        kept = listed(keep) or ()
+        text = export(model, output, to, dialect=dialect, table=table, keep=kept, outputs=asked, name=name)
+        if output is None:
+            sys.stdout.write(text)
+    if output is not None:
+        say(f"saved: {file_name(output)}")

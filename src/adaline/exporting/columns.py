@@ -50,7 +50,7 @@ LARGEST_WHOLE = 2**53  # whole numbers up to this size are doubles too
 
 @dataclass(frozen=True)
 class LinearColumns:
-    """LinearColumns that are linear in some nodes: column j is sum_m nodes_m matrix_mj."""
+    """Columns that are linear in some nodes: column j is sum_m nodes_m matrix_mj."""
 
     nodes: tuple[Node, ...]
     matrix: Array
@@ -107,7 +107,7 @@ class DesignTree(ABC):
 
 
 class TermDesign(DesignTree):
-    """LinearColumns made of terms, each a product of factors whose first varies slowest."""
+    """Columns made of terms, each a product of factors whose first varies slowest."""
 
     def __init__(self, terms: Sequence[tuple[Sequence[FactorColumns], Sequence[int]]]) -> None:
         self.terms = terms
@@ -319,7 +319,7 @@ def basis_rows(basis: Basis, given: Sequence[Node]) -> DesignTree:
 
 
 class JoinedDesign(DesignTree):
-    """LinearColumns side by side."""
+    """Columns side by side."""
 
     def __init__(self, parts: Sequence[DesignTree]) -> None:
         self.parts = parts

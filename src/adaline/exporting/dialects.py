@@ -27,10 +27,10 @@ class Language:
     reads : by the kind of an input, its value as a number or text, "{}" the column.
     backticks : whether names are between backticks.
     escapes : whether a backslash in a text is the beginning of an escape.
-    strict : whether logarithms, roots and divisions without a value are errors, as overflow is.
+    strict : whether a number that overflows is an error.
+    domains : whether the logarithm or root of a number that has none is an error.
     nan : NaN, where a number can be one; it then equals itself.
     trim : a text without the blanks in the text "{1}" around it.
-    names : of functions, where they are others than those of most.
     booleans : whether TRUE is a value.
     """
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
-from adaline.errors import InvalidParameter, InvalidType
+from adaline.errors import InvalidParameter
 from adaline.exporting.c import CProgram
 from adaline.exporting.dialects import SQLDialect
 from adaline.exporting.javascript import JavaScriptProgram
@@ -17,7 +17,6 @@ from adaline.exporting.sql import Select
 from adaline.fitted import AnyModel
 from adaline.parameters import one_of
 from adaline.storage.container import replacing
-from adaline.storage.pipelines import is_pipeline
 
 Destination = Literal["sql", "c", "javascript", "python", "onnx"]
 Output = Literal["prediction", "score", "probability"]
@@ -87,11 +86,6 @@ def export(
     """
     to = _destination(path, to)
     one_of(SQLDialect).check("dialect", dialect)
-    if is_pipeline(model) and to != "onnx":
-        raise InvalidType(
-            "a Pipeline has no form here yet: use to='onnx', or fit the system to the table itself, whose categories, "
-            "gaps and formula it codes"
-        )
     if to == "onnx":
         if path is None:
             raise InvalidParameter("ONNX is a binary format: give a path")

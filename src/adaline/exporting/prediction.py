@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -35,10 +36,11 @@ from adaline.exporting.tree import (
 )
 from adaline.fitted import AnyModel, AnySystem
 from adaline.input.columns import InputColumns
-from adaline.input.system import columns_on
+from adaline.input.system import System, columns_on
 from adaline.links import LARGEST_EXPONENT, Cloglog, Link, Log, Logit, Power, Probit
 from adaline.losses import LOSSES, Composed, CustomLoss, Linked, Loss
 from adaline.storage.model_file import check_storable
+from adaline.storage.pipelines import flat_steps, is_pipeline
 from adaline.sums.mixture import Components
 from adaline.systems import (
     CustomMachine,
@@ -101,6 +103,8 @@ def expression(model: AnyModel) -> Prediction:
     >>> expression(model).prediction[0].name
     'finite'
     """
+    if is_pipeline(model):
+        return _piped(model)
     check_storable(model)
     if isinstance(model, SignalSystem):
         raise InvalidType(
@@ -111,6 +115,27 @@ def expression(model: AnyModel) -> Prediction:
         raise InvalidType("the machine of this model is Python code, which has no form outside adaline: use save")
     columns = columns_on(model)
     return _predicted(model, _through_basis(columns, _raw_rows(columns)), columns.coding)
+
+
+def _piped(pipeline: Any) -> Prediction:
+    """Return the trees of a Pipeline: those of its last step, of the columns that the steps before it make."""
+    from adaline.exporting.steps import piped  # imports scikit-learn's steps
+
+    *before, last = flat_steps(pipeline)
+    if not isinstance(last, System):
+        raise InvalidType(
+            f"the pipeline ends with {type(last).__name__}, which is no system of adaline: see from_sklearn"
+        )
+    columns = columns_on(last)
+    if columns.coding is not None and columns.coding.terms:
+        raise InvalidType(
+            f"{type(last).__name__} codes the columns of the table that the steps before it make: fit it to the table "
+            "without them, or let the steps give an array (set_output)"
+        )
+    first = before[0] if before else last
+    names = getattr(first, "feature_names_in_", None)
+    names = [f"x{j}" for j in range(first.n_features_in_)] if names is None else list(map(str, names))
+    return _predicted(last, _through_basis(columns, plain_rows(piped(before, names))), None)
 
 
 def _raw_rows(columns: InputColumns) -> DesignTree:

@@ -193,7 +193,11 @@ def apply(name: str, *given: Operand) -> Node:
         return first
     if name == "pow" and is_number(last) and last.value.is_integer() and 2 <= last.value <= 8:
         return whole_power(first, int(last.value))
-    return Node(name, arguments)
+    found = Node(name, arguments)
+    if name in ("min", "max"):  # databases and C leave out what is missing
+        for one in arguments:
+            found = found if is_number(one) else where(if_missing(one), MISSING, found)
+    return found
 
 
 def whole_power(x: Node, exponent: int) -> Node:
@@ -265,5 +269,5 @@ def combination(weights: Array, nodes: Sequence[Node], start: float = 0.0) -> No
 
 
 def largest(nodes: Sequence[Node]) -> Node:
-    """Return the largest of some numbers."""
-    return reduce(lambda left, right: apply("max", left, right), nodes)
+    """Return the largest of some numbers that are not missing."""
+    return reduce(lambda left, right: Node("max", (left, right)), nodes)

@@ -36,7 +36,7 @@ from adaline.storage.container import BROKEN, replacing
 from adaline.storage.fields import KNOWN
 from adaline.storage.model_file import check_storable
 from adaline.storage.onnx_graph import Graph
-from adaline.storage.pipelines import is_pipeline, last_step
+from adaline.storage.pipelines import flat_steps, is_pipeline, last_step
 from adaline.sums import ClassMoments, Moments
 from adaline.systems import (
     AdaptiveFilter,
@@ -122,7 +122,7 @@ def _refuse_texts(model: AnyModel) -> None:
 
 def _pipeline(graph: Graph, pipeline: Any) -> None:
     """Add the steps of a pipeline, and what its last one says."""
-    from adaline.storage.onnx_steps import flat_steps, matrix, pipeline_inputs, transformed
+    from adaline.storage.onnx_steps import matrix, pipeline_inputs, transformed
     from adaline.storage.steps import check_pipeline
 
     try:

@@ -64,11 +64,6 @@ class Text:
 Pieces = list[Matrix | Text]
 
 
-def flat_steps(step: AnyModel) -> list[Any]:
-    """Return the steps of a pipeline in their order, those of pipelines inside it too."""
-    return [one for inner in real_steps(step) for one in flat_steps(inner)] if type(step) is Pipeline else [step]
-
-
 def pipeline_inputs(graph: Graph, pipeline: Pipeline) -> Pieces:
     """Declare what a pipeline takes: `X` (n, D), or where there is text or a column unused, a column an input."""
     row, used = example(pipeline)[0], _used(first_step(pipeline))

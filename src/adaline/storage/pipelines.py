@@ -22,6 +22,11 @@ def real_steps(pipeline: Any) -> list[Any]:
     return [one for _, one in pipeline.steps if one is not None and one != "passthrough"]
 
 
+def flat_steps(step: AnyModel) -> list[Any]:
+    """Return the steps of a pipeline in their order, those of pipelines inside it too."""
+    return [one for inner in real_steps(step) for one in flat_steps(inner)] if is_pipeline(step) else [step]
+
+
 def first_step(step: AnyModel) -> Any:
     """Return what takes the rows first: the first step of a pipeline that does something, or the step itself."""
     return next(map(first_step, real_steps(step)), None) if is_pipeline(step) else step

@@ -1,0 +1,284 @@
+"""Steps of a scikit-learn Pipeline as nodes of the raw columns: scalers, imputers, encoders, columns given to each.
+
+What an encoder makes of a category is what its own `transform` says of it: the rows of a table that a level chooses.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.feature_selection import SelectFromModel, SelectKBest, SelectPercentile, VarianceThreshold
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    KBinsDiscretizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+    TargetEncoder,
+)
+
+from adaline.arrays import Array
+from adaline.basis.base import Basis
+from adaline.coding.columns import Column
+from adaline.errors import InvalidType
+from adaline.exporting.columns import basis_rows, level_of
+from adaline.exporting.tree import (
+    MISSING,
+    NAMES,
+    Breaks,
+    Input,
+    Label,
+    Node,
+    apply,
+    as_float,
+    call,
+    choose,
+    combination,
+    constant,
+    finite,
+    if_missing,
+    interval,
+    largest,
+    total,
+    where,
+    whole_power,
+)
+from adaline.storage.pipelines import real_steps
+
+
+@dataclass(frozen=True)
+class RawColumn:
+    """A raw column of which no step has said whether it holds numbers or categories; its gaps are read as `filled`."""
+
+    name: str
+    filled: Label | None = None
+
+    def read(self) -> Node:
+        """Return the column as numbers, filled."""
+        read = Node("input", value=Input(self.name, "number"))
+        return read if self.filled is None else where(if_missing(read), float(self.filled), read)
+
+    def number(self) -> Node:
+        """Return the column as numbers, of which those that are not finite are missing."""
+        return finite(self.read())
+
+
+Given = Node | RawColumn
+"""A column of numbers, or a raw one."""
+FittedStep = Any
+"""A fitted step."""
+
+
+def piped(steps: Sequence[FittedStep], names: Sequence[str]) -> list[Node]:
+    """Return what steps make of raw columns, as columns of numbers."""
+    columns: list[Given] = [RawColumn(name) for name in names]
+    for step in steps:
+        columns = _through(step, columns)
+    return _numbers(columns)
+
+
+def _numbers(columns: Sequence[Given]) -> list[Node]:
+    return [one.number() if isinstance(one, RawColumn) else one for one in columns]
+
+
+def _through(step: FittedStep, columns: list[Given]) -> list[Given]:
+    """Return what a step makes of columns; refuse, by name, one that has no form."""
+    if type(step) is Pipeline:
+        for one in real_steps(step):
+            columns = _through(one, columns)
+        return columns
+    if isinstance(step, Basis):
+        return [*basis_rows(step, list(map(finite, _numbers(columns)))).nodes]
+    if type(step) in OF_COLUMNS:
+        return OF_COLUMNS[type(step)](step, columns)
+    if type(step) in OF_NUMBERS:
+        return [*OF_NUMBERS[type(step)](step, _numbers(columns))]
+    raise InvalidType(
+        f"the step {type(step).__name__} has no form outside Python: make its columns before, and export the pipeline "
+        "of the steps after it"
+    )
+
+
+def _parts(step: FittedStep, columns: list[Given]) -> list[Given]:
+    """Return the columns of a ColumnTransformer."""
+    out: list[Given] = []
+    for name, one, _ in step.transformers_:
+        given = [columns[j] for j in step._transformer_to_input_indices[name]]
+        if (isinstance(one, str) and one == "drop") or not given:
+            continue
+        made = given if isinstance(one, str) else _through(one, given)
+        weight = (step.transformer_weights or {}).get(name)
+        out += made if weight is None else [float(weight) * each for each in _numbers(made)]
+    return out
+
+
+def _imputed(step: FittedStep, columns: list[Given]) -> list[Given]:
+    """Return the columns of a SimpleImputer, and its indicators."""
+    if step.missing_values is not None and step.missing_values == step.missing_values:
+        raise InvalidType(f"a SimpleImputer of missing_values={step.missing_values!r} has no form here: make them gaps")
+    out: list[Given] = []
+    for one, value in zip(columns, step.statistics_.tolist(), strict=True):
+        if not (value is None or value != value):
+            known = isinstance(one, Node)
+            out.append(where(if_missing(one), float(value), one) if known else replace(one, filled=value))
+        elif step.keep_empty_features:
+            out.append(constant(0.0))
+    return out if step.indicator_ is None else [*out, *_indicators(step.indicator_, columns)]
+
+
+def _indicators(step: FittedStep, columns: list[Given]) -> list[Given]:
+    """Return the columns of a MissingIndicator."""
+    reads = [Node("input", value=Input(one.name, "number")) if isinstance(one, RawColumn) else one for one in columns]
+    return [as_float(if_missing(reads[j])) for j in step.features_]
+
+
+def _encoded(step: FittedStep, columns: list[Given]) -> list[Given]:
+    """Return the columns of an encoder: of each given column some, chosen by its category."""
+    out: list[Given] = []
+    for j, one in enumerate(columns):
+        if isinstance(one, Node):
+            raise InvalidType(f"a {type(step).__name__} of computed columns has no form outside Python")
+        levels = step.categories_[j].tolist()
+        present = [level for level in levels if not _is_gap(level)]
+        if not present:
+            raise InvalidType(f"column {one.name!r} is encoded and has no category: leave it out")
+        made = _rows_of(step, j, levels)
+        rows = {level: row for level, row in zip(levels, made, strict=True) if not _is_gap(level)}
+        gaps = [row for level, row in zip(levels, made, strict=True) if _is_gap(level)]
+        takes_all = getattr(step, "handle_unknown", "ignore") != "error"
+        unknown = _rows_of(step, j, [_unseen(present)])[0] if takes_all else np.full(made.shape[1], np.nan)
+        absent = rows.get(one.filled, unknown) if one.filled is not None else gaps[-1] if gaps else unknown
+        index = level_of(Column(one.name, "category", tuple(present)))
+        for k in range(made.shape[1]):
+            out.append(choose(index, [rows[level][k] for level in present], unknown[k], absent[k]))
+    return out
+
+
+def _is_gap(level: Any) -> bool:
+    return level is None or level != level
+
+
+def _unseen(levels: list[Any]) -> Any:
+    """Return a category that is none of those."""
+    return "".join(levels) + "_" if isinstance(levels[0], str) else max(levels) + 1
+
+
+def _rows_of(step: FittedStep, j: int, values: list[Any]) -> Array:
+    """Return what an encoder makes of values of column j: rows of numbers, NaN for none."""
+    rows = np.empty((len(values), len(step.categories_)), dtype=object)
+    rows[:] = [next((one for one in own.tolist() if not _is_gap(one)), None) for own in step.categories_]
+    rows[:, j] = values
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names, and of unknown categories
+        made = step.transform(rows)
+    made = np.asarray(made.toarray() if hasattr(made, "toarray") else made, dtype=np.float64)
+    outs = getattr(step, "_n_features_outs", None) or [made.shape[1] // rows.shape[1]] * rows.shape[1]
+    return made[:, sum(outs[:j]) : sum(outs[: j + 1])]
+
+
+def _scaled(shift: Any, scale: Any, columns: list[Node]) -> list[Node]:
+    """Return (x - shift) / scale; None for no shift or no scale."""
+    shifts = [0.0] * len(columns) if shift is None else shift.tolist()
+    scales = [1.0] * len(columns) if scale is None else scale.tolist()
+    return [(x - m) / s for x, m, s in zip(columns, shifts, scales, strict=True)]
+
+
+def _into_range(step: FittedStep, columns: list[Node]) -> list[Node]:
+    low, high = step.feature_range
+    made = [x * float(s) + float(m) for x, s, m in zip(columns, step.scale_, step.min_, strict=True)]
+    return [apply("min", apply("max", x, float(low)), float(high)) for x in made] if step.clip else made
+
+
+def _normed(step: FittedStep, columns: list[Node]) -> list[Node]:
+    sizes = [call("abs", x) for x in columns]
+    norm = {
+        "l1": lambda: total(sizes),
+        "l2": lambda: call("sqrt", total(x * x for x in columns)),
+        "max": lambda: largest(sizes),
+    }[step.norm]()
+    norm = where(apply("equal", norm, 0.0), 1.0, norm)
+    return [x / norm for x in columns]
+
+
+def _function(step: FittedStep, columns: list[Given]) -> list[Given]:
+    """Return what numpy's function makes of columns, infinite ones too; those that are given where there is none."""
+    if step.func is None:
+        return columns
+    if step.func not in NAMES or step.kw_args:
+        raise InvalidType(
+            "a FunctionTransformer of Python code of your own has no form outside Python: make its columns before, or "
+            "use a function of numpy such as np.log1p"
+        )
+    return [apply(NAMES[step.func], one.read() if isinstance(one, RawColumn) else one) for one in columns]
+
+
+def _above(step: FittedStep, columns: list[Node]) -> list[Node]:
+    return [where(if_missing(x), MISSING, as_float(x > float(step.threshold))) for x in columns]
+
+
+def _powers(step: FittedStep, columns: list[Node]) -> list[Node]:
+    out = []
+    for powers in step.powers_.tolist():
+        product = constant(1.0)
+        for x, p in zip(columns, powers, strict=True):
+            product = product * whole_power(x, p) if p else product
+        out.append(product)
+    return out
+
+
+def _components(step: FittedStep, columns: list[Node]) -> list[Node]:
+    mean = getattr(step, "mean_", None)
+    centred = columns if mean is None else [x - m for x, m in zip(columns, mean.tolist(), strict=True)]
+    roots = np.sqrt(step.explained_variance_) if getattr(step, "whiten", False) else np.ones(len(step.components_))
+    return [combination(row / root, centred) for row, root in zip(step.components_, roots, strict=True)]
+
+
+def _binned(step: FittedStep, columns: list[Node]) -> list[Node]:
+    out = []
+    for x, edges in zip(columns, step.bin_edges_, strict=True):
+        index, bins = interval(x, Breaks(tuple(edges[1:-1].tolist()), closed_left=True, inside=False)), len(edges) - 1
+        table = np.arange(bins)[:, None] if step.encode == "ordinal" else np.eye(bins)
+        out += [choose(index, column.tolist()) if bins > 1 else constant(column[0]) for column in table.T]
+    return out
+
+
+def _chosen(step: FittedStep, columns: list[Node]) -> list[Node]:
+    return [columns[j] for j in step.get_support(indices=True)]
+
+
+OF_COLUMNS: dict[type[Any], Callable[[FittedStep, list[Given]], list[Given]]] = {
+    ColumnTransformer: _parts,
+    SimpleImputer: _imputed,
+    FunctionTransformer: _function,
+    MissingIndicator: _indicators,
+    OneHotEncoder: _encoded,
+    OrdinalEncoder: _encoded,
+    TargetEncoder: _encoded,
+}
+OF_NUMBERS: dict[type[Any], Callable[[FittedStep, list[Node]], list[Node]]] = {
+    StandardScaler: lambda step, columns: _scaled(step.mean_ if step.with_mean else None, step.scale_, columns),
+    RobustScaler: lambda step, columns: _scaled(step.center_, step.scale_, columns),
+    MaxAbsScaler: lambda step, columns: _scaled(None, step.scale_, columns),
+    MinMaxScaler: _into_range,
+    Normalizer: _normed,
+    Binarizer: _above,
+    PolynomialFeatures: _powers,
+    KBinsDiscretizer: _binned,
+    PCA: _components,
+    TruncatedSVD: _components,
+    **dict.fromkeys((VarianceThreshold, SelectKBest, SelectPercentile, SelectFromModel), _chosen),
+}
