@@ -134,6 +134,8 @@ def by_groups(kind: str, groups: int) -> Callable[[np.random.Generator], Ends]:
 FEW = "too short with few groups, as in other packages: use the default, CR3"
 for kind, n, note in (("cluster", 10, ""), ("cluster", 40, ""), ("CR2", 40, ""), ("CR1", 10, FEW)):
     case(kind, f"{n} groups of 8 rows", note)(by_groups(kind, n))
+for n in (6, 10):
+    case("wild", f"{n} groups of 8 rows", draws=1000)(by_groups("wild", n))
 
 
 @case("HAC", "300 rows in order, errors related over 5 rows", "too short, as always with estimated lags")

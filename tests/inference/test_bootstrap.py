@@ -77,7 +77,7 @@ def test_replicates_of_likelihoods_equal_refits(model: Any, y: Any, weight: Any,
     more = {} if offset is None else {"offset": offset}
     model = clone(model).fit(X, y, sample_weight=weight, **more)
     if isinstance(model, LogisticRegression):
-        parts = [(model._fits[0], model._loss(), model._same_rows(X, y, weight))]
+        parts = [(model._fits[0], model._loss(), model._same_rows(X, y, weight)[0])]
     else:
         parts = list(zip(model._fits, model._row_losses(), model._same_rows(X, y, weight, offset, None), strict=True))
     drawn = Replicates(0, 10, seed=7, precision=getattr(model, "weights", "") == "precision")
@@ -94,7 +94,7 @@ def test_a_replicate_without_a_maximum_is_left_out() -> None:
     labels[5] = 1  # the only row that keeps a plane from separating the classes
     model = LogisticRegression().fit(x, labels)
     drawn = Replicates(0, B, seed=7)
-    found = likelihood_rows(model._fits[0], model._loss(), model._same_rows(x, labels, None)).replicate(drawn)
+    found = likelihood_rows(model._fits[0], model._loss(), model._same_rows(x, labels, None)[0]).replicate(drawn)
     weight = drawn.weights(Block(x, labels[:, None]))[:, 1:]
     overlap = [x[(labels == 1) & (own > 0)].min() < x[(labels == 0) & (own > 0)].max() for own in weight.T]
     assert (~np.isnan(found.values).any(axis=1) == overlap).all()

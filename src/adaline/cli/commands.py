@@ -75,7 +75,7 @@ def fit(
             "--errors",
             metavar="KIND",
             help="Type of standard errors: HC0 to HC4 (heteroscedasticity-consistent), HAC "
-            "(Newey-West), or CR1 to CR3 with --cluster-errors; default: classical.",
+            "(Newey-West), or CR1 to CR3 or wild with --cluster-errors; default: classical.",
         ),
     ] = None,
     cluster_errors: Annotated[

@@ -23,7 +23,8 @@ scores of rows from its loss. `effects` sees a model as a function from the desi
   CR2 and CR3 need one read. Clustered errors are CR3 with Student's t and G - 1 degrees of freedom unless said
   otherwise: with 10 groups and a column of groups, intervals of 95 % cover 96 % in simulations; those of CR1
   with the normal distribution cover 84 %. A summary warns of few groups, and of a group that determines a coefficient
-  alone.
+  alone. For few groups `wild.py` has the wild cluster bootstrap, whose draws need the scores and leverages of groups,
+  no rows: it judges coefficients and hypotheses by other means than a distribution, and has no effects or means.
 - **Leverage 1** (a dummy that only one row has): HC2 and HC3 divide by zero there and are refused, naming the row;
   measures of influence are NaN there.
 - **Penalties.** Classical errors of ridge are posterior ones; robust ones are sampling errors of the shrunken estimate,

@@ -110,6 +110,10 @@ def infer(
     likelihood = -0.5 * n * (LOG_2PI + spread + 1.0)
     likelihood += 0.5 * sample.log_weight
     statistics = judged(theta, error, level, options.freedom(freedom if robust is None else robust.freedom, True))
+    chance = float(scipy.special.fdtrc(model, f_freedom, f)) if f_freedom > 0.5 and model > 0 else math.nan
+    if robust is not None:
+        statistics |= robust.by_draws(level)
+        chance = robust.model_chance(float(f), model)
     if exact:
         statistics |= dict.fromkeys(("statistic", "p_value"), np.full_like(theta, math.nan))
     return made(
@@ -123,7 +127,7 @@ def infer(
         model_freedom=model,
         f_statistic=float(f),
         f_freedom=float(f_freedom),
-        f_p_value=float(scipy.special.fdtrc(model, f_freedom, f)) if f_freedom > 0.5 and model > 0 else np.nan,
+        f_p_value=chance,
         log_likelihood=float(likelihood),
         aic=float(2 * p - 2 * likelihood),
         bic=float(math.log(n) * p - 2 * likelihood),
@@ -198,6 +202,7 @@ def half_widths(judged: JudgedRegression, x: Array, prediction: bool, level: flo
     options, out = judged.options, []
     if judged.robust is not None:
         refuse_prediction(prediction, options.errors)
+        options.refuse_wild("intervals of predictions")
         rows, reach = np.column_stack([np.ones(len(x)), x]), quantile(judged.freedom, level)
         for (fit, _), covariance in zip(by_target(judged.fits), judged.robust, strict=True):
             out.append(reach * np.where(np.isinf(leverages(fit, x)), np.inf, lengths(covariance.along(rows))))

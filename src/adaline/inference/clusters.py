@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,10 @@ from adaline.sources.absorbed import AbsorbedSource
 from adaline.sums import FittedDesign, FittedLikelihood, GroupScores
 from adaline.wording import counted
 
-CLUSTERED = ("cluster", "CR1", "CR2", "CR3")
+if TYPE_CHECKING:  # tables are slow to import
+    from adaline.sources.tables.effects import Levels
+
+CLUSTERED = ("cluster", "CR1", "CR2", "CR3", "wild")
 MOST_GRAMS = 2**22  # numbers of all P_g up to which "cluster" is CR3; doubled: CR3 with more groups, up to twice slower
 MOST_GRAMS_BY_NAME = 2**26  # the same where CR2 or CR3 are named, 512 MiB a thread; doubled: twice the memory
 FEW_GROUPS = 20  # below which a summary warns that there are few groups; doubling it warns more often
@@ -55,6 +58,7 @@ class ClusteredScores:
     squares : sums (K,) of w cost, by which rows are recognised.
     groups : how many groups the column has, or each of two.
     alone : how many groups determine a direction alone.
+    grams : P_g (G, m, m), for the wild bootstrap alone.
     """
 
     kind: str
@@ -62,6 +66,7 @@ class ClusteredScores:
     squares: Array
     groups: tuple[int, ...]
     alone: int
+    grams: Array | None = None
 
     @property
     def freedom(self) -> float:
@@ -87,12 +92,12 @@ class ClusteredScores:
             return np.sqrt(scale) * scores.T, []
         return root_of(self.meat(k), scale), []
 
-    def notes(self) -> list[str]:
-        """Return the lines of a table about groups."""
+    def notes(self, remedy: str = "") -> list[str]:
+        """Return the lines of a table about groups; `remedy` is for few of them."""
         count = " and ".join(f"{number:,}" for number in self.groups)
         out = [f"{self.kind} of {count} groups"]
         if min(self.groups) < FEW_GROUPS:
-            out = [f"{self.kind} of {count} groups, which are few: p values and intervals are approximate"]
+            out = [f"{self.kind} of {count} groups, which are few: p values and intervals are approximate{remedy}"]
         if self.alone:
             which = "1 group alone determines" if self.alone == 1 else f"{self.alone:,} groups each alone determine"
             out.append(f"{which} a coefficient or a sum of some: its standard error is too small, or zero")
@@ -107,12 +112,22 @@ def read_scores(
     `config` is that of `GroupScores`.
     """
     joined = group_sources(source, groups)
+    if errors == "wild" and len(joined) > 1:
+        raise InvalidParameter("errors='wild' is for groups by one column: use 'cluster'")
+    if errors == "wild" and isinstance(source, AbsorbedSource) and across_groups(source, joined):
+        raise InvalidParameter(
+            "errors='wild' needs absorbed effects whose levels lie within one group each: name the others as columns"
+        )
     most = {"cluster": MOST_GRAMS, "CR1": 0}.get(errors, MOST_GRAMS_BY_NAME)
     sums = [rows.sum(GroupScores, design, most_grams=most, **config) for rows in joined]
     counts = tuple(len(one.groups) for one in sums[:2])
     if min(counts) < 2:
         raise InvalidData("errors='cluster' needs at least 2 groups: one group says nothing about their variation")
-    kind = "CR3" if errors == "cluster" else errors
+    kind = {"cluster": "CR3", "wild": "CR1"}.get(errors, errors)
+    if errors == "wild":
+        if sums[0].grams is None:
+            raise InvalidParameter(f"errors='wild' holds a matrix for each of {counts[0]:,} groups: use 'cluster'")
+        return ClusteredScores(kind, [sums[0].scores], sums[0].squares, counts, 0, sums[0].grams), joined
     if kind != "CR1" and any(one.grams is None for one in sums):
         if errors != "cluster":
             most_groups = max(len(one.groups) for one in sums)
@@ -144,7 +159,7 @@ def adjusted(sums: GroupScores, kind: str) -> tuple[Array, int]:
 
 
 def read_groups(groups: GroupsLike, rows: int) -> Array:
-    """Return labels of any kind as numbers 0, 1, ... of their groups."""
+    """Return labels of any kind as numbers 0, 1, ... of their groups, texts in alphabetical order."""
     if groups is None:
         raise InvalidParameter("errors='cluster' needs groups: one label for each row")
     refuse_masked(groups, "groups")
@@ -158,12 +173,19 @@ def read_groups(groups: GroupsLike, rows: int) -> Array:
         known: dict[Any, int] = {}
         missing = [i for i, label in enumerate(labels) if label is None or label != label]
         codes = np.array([known.setdefault(label, len(known)) for label in labels])
+        if all(isinstance(label, str) for label in known):  # in alphabetical order, as in tables
+            codes = _ranks(np.array([*known], dtype=str))[codes]
     else:
         missing = list(np.flatnonzero(labels != labels))
         codes = np.unique(labels, return_inverse=True)[1]
     if missing:
         raise InvalidData(f"groups has no label at row {missing[0]}: give every row one")
     return codes.astype(np.float64)
+
+
+def _ranks(values: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the places of different values in ascending order."""
+    return np.argsort(np.argsort(values))
 
 
 def group_sources(source: Source, groups: GroupsLike) -> list[Source]:
@@ -190,7 +212,8 @@ def with_groups(source: Source, groups: GroupsLike) -> Source:
     """Return the same rows with the number of the group of each as one more target; see `group_sources`."""
     if isinstance(source, AbsorbedSource):
         if isinstance(groups, str):
-            codes = source.rows.read_levels(groups).codes.astype(np.float64)
+            levels = source.rows.read_levels(groups)
+            codes = _ranks(levels.values)[levels.codes].astype(np.float64)
         else:
             refuse_masked(groups, "groups")
             codes = read_groups(source.chosen(np.asarray(groups)), source.n_rows)
@@ -209,12 +232,18 @@ def nested_freedom(source: Source, joined: Sequence[Source]) -> float:
         return 0.0
     from adaline.solvers.absorb.absorb import rank_of
 
+    free = across_groups(source, joined)
+    rank = rank_of(free, source.targets.weight)[0] - 1 if free else 0
+    return float(source.absorption.freedom - rank)
+
+
+def across_groups(source: AbsorbedSource, joined: Sequence[Source]) -> list[Levels]:
+    """Return the absorbed columns with a level in several groups, by each column of groups."""
     free = list(source.rows.levels)
     for rows in joined:
         groups = rows.read_targets()[:, -1]
         free = [one for one in free if not within_groups(one.codes, groups, len(one.values))]
-    rank = rank_of(free, source.targets.weight)[0] - 1 if free else 0
-    return float(source.absorption.freedom - rank)
+    return free
 
 
 def within_groups(codes: NDArray[np.int32], groups: Array, levels: int) -> bool:

@@ -32,6 +32,7 @@ from adaline.inference.clusters import CLUSTERED, nested_freedom, read_scores
 from adaline.inference.lagged import lagged
 from adaline.inference.roots import root_of, small_sample_factor
 from adaline.inference.sample import Sample
+from adaline.inference.wild import OneDirection, WildBootstrap
 from adaline.parameters import (
     ERROR_KIND,
     NONE,
@@ -65,7 +66,10 @@ DesignOf = Callable[[int, Fit, bool], FittedDesign]
 
 @dataclass(frozen=True)
 class Covariance:
-    """Cov of target k: its root (m, s), the degrees of freedom of F tests, the name of the errors, notes on them."""
+    """Cov of target k: its root (m, s), the degrees of freedom of F tests, the name of the errors, notes on them.
+
+    `wild` has the draws of p values and intervals that come from no distribution.
+    """
 
     fit: Fit
     k: int
@@ -73,6 +77,7 @@ class Covariance:
     freedom: float
     errors: str = "classical"
     notes: tuple[str, ...] = ()
+    wild: WildBootstrap | None = None
 
     def along(self, contrasts: Array) -> Array:
         """Return rows b, (q, s), with b b' = C Cov C' for the rows of C (q, 1 + D), intercept first."""
@@ -90,13 +95,51 @@ class Covariance:
 
     def model_f(self) -> float:
         """Return the F statistic of all slopes being zero: NaN if the covariance has too low a rank."""
+        along = self._slopes()
+        return quadratic(self.root[1:], along) / len(along) if len(along) else np.nan
+
+    def _slopes(self) -> Array:
+        """Return the slopes in the coordinates, (m - 1,)."""
         factor = factor_of(self.fit)
         slopes = np.ldexp(self.fit.solution.theta[self.k, 1:], factor.scaling.scale)
         basis = factor.basis()
-        if basis.shape[1] == 0:
+        return np.asarray(np.linalg.lstsq(basis * factor.length[:, None], slopes * factor.length)[0], dtype=np.float64)
+
+    def model_chance(self, f: float, count: float) -> float:
+        """Return p of the F statistic of all slopes, `count` of them."""
+        if not self.freedom > 0.5 or not count > 0 or np.isnan(f):
             return np.nan
-        along: Array = np.linalg.lstsq(basis * factor.length[:, None], slopes * factor.length)[0].astype(np.float64)
-        return quadratic(self.root[1:], along) / len(along)
+        if self.wild is not None:
+            slopes = self._scaled(self._slopes())
+            return self.wild.chance(np.eye(1 + len(slopes))[1:], -slopes)
+        return float(scipy.special.fdtrc(count, self.freedom, f))
+
+    def chance(self, f: float, contrasts: Array, difference: Array) -> float:
+        """Return p of the F statistic of C theta = value; `difference` (q,) is C theta - value."""
+        if self.wild is None:
+            return float(scipy.special.fdtrc(len(contrasts), self.freedom, f))
+        along = coordinates(self.fit, contrasts)
+        length = lengths(along)
+        return self.wild.chance(along / length[:, None], self._scaled(-difference) / length)
+
+    def by_draws(self, level: float) -> dict[str, Array]:
+        """Return p values and ends of intervals of (w0, w) by the draws; nothing where there are none."""
+        if self.wild is None:
+            return {}
+        scaling, theta = factor_of(self.fit).scaling, self.fit.solution.theta[self.k]
+        units = np.concatenate([[0], scaling.scale]).astype(np.intp)
+        out = {name: np.full(len(theta), np.nan) for name in ("p_value", "lower", "upper")}
+        for j in np.flatnonzero(np.isfinite(self.std_errors())):
+            along = coordinates(self.fit, np.exp2(np.clip(units[j], -1000, 1000)) * np.eye(len(theta))[[j]])
+            one, shift = OneDirection(self.wild, along[0]), int(scaling.target_scale[self.k]) - units[j]
+            out["p_value"][j] = one.chance(-float(np.ldexp(theta[j], -shift)))
+            out["lower"][j] = theta[j] - np.ldexp(one.reach(level, -1.0), shift)
+            out["upper"][j] = theta[j] + np.ldexp(one.reach(level, 1.0), shift)
+        return out
+
+    def _scaled(self, values: Array) -> Array:
+        """Return values in units of the target in those of the scores."""
+        return np.asarray(np.ldexp(values, -int(factor_of(self.fit).scaling.target_scale[self.k])))
 
 
 def classical(fit: Fit, k: int, sample: Sample) -> Covariance:
@@ -208,6 +251,8 @@ class ErrorOptions:
             KNOWN_LAGS.check("lags", self.lags)
         if self.groups is not None and self.errors not in CLUSTERED:
             raise InvalidParameter(f"groups are for errors='cluster', not for {self.errors!r}")
+        if self.distribution is not None and self.errors == "wild":
+            raise InvalidParameter("errors='wild' draws the distribution from the groups: leave out distribution=")
         if self.lags is not None and self.errors != "HAC":
             raise InvalidParameter(f"lags are for errors='HAC', not for {self.errors!r}")
         if self.errors == "classical":
@@ -218,6 +263,11 @@ class ErrorOptions:
                 "sample_weight, if it was fitted with one)"
             )
         return True
+
+    def refuse_wild(self, what: str) -> None:
+        """Refuse the wild bootstrap, which has tests and intervals of coefficients of least squares alone."""
+        if self.errors == "wild":
+            raise InvalidParameter(f"errors='wild' has no {what}: use 'cluster'")
 
     def refuse_absorbed(self, source: Source) -> None:
         """Refuse errors that need leverages where effects were absorbed from the rows."""
@@ -284,6 +334,8 @@ class JudgedRegression:
         if self.robust is None:
             return []
         notes = dict.fromkeys(note for one in self.robust for note in one.notes)
+        if self.options.errors == "wild":
+            return list(notes)
         return [self.options.describe(self.freedom), *notes]
 
 
@@ -382,14 +434,22 @@ def _clustered(
     fit: Fit, source: Source, sample: Sample, options: ErrorOptions, design: FittedDesign
 ) -> list[Covariance]:
     size = 1 + factor_of(fit).rank
+    if options.errors == "wild" and (fit.projected or fit.penalty.any()):
+        options.refuse_wild("tests with endogenous columns" if fit.projected else "tests of a penalised fit")
     found, joined = read_scores(source, design, options.errors, options.groups, size=size)
     check_squares(source, fit, found.squares)
     nested = nested_freedom(source, joined[:2]) if found.kind == "CR1" else 0.0
+    bootstrapped = len(found.groups) == 1 and found.groups[0] > 2 and not (fit.projected or fit.penalty.any())
+    remedy = "; errors='wild' bootstraps the groups" if bootstrapped else ""
     out = []
     for k in range(len(fit.squares)):
         root, notes = found.root(k, found.factor(sample.n, float(fit.trace[k]) - nested))
         root = np.ldexp(root, factor_of(fit).scaling.target_scale[k])
-        out.append(Covariance(fit, k, root, found.freedom, options.errors, (*found.notes(), *notes)))
+        if found.grams is None:
+            out.append(Covariance(fit, k, root, found.freedom, options.errors, (*found.notes(remedy), *notes)))
+            continue
+        wild = WildBootstrap.of(found.scores[0][:, k], found.grams)
+        out.append(Covariance(fit, k, root, found.freedom, options.errors, (wild.describe(),), wild))
     return out
 
 

@@ -170,7 +170,9 @@ def wald(fit: Fit, covariance: Covariance, tested: Hypotheses) -> tuple[float, f
             + (", or there are fewer groups than hypotheses" if covariance.errors == "cluster" else "")
         )
     f = squares / len(matrix)
-    return f, float(scipy.special.fdtrc(len(matrix), covariance.freedom, f))
+    if assumed and covariance.wild is not None:
+        raise InvalidParameter("errors='wild' tests a term beside all others: use type=3")
+    return f, covariance.chance(f, matrix, difference[assumed:])
 
 
 def wald_squares(fit: Determined, tested: Hypotheses, thetas: Sequence[Array], roots: Sequence[Array]) -> float:

@@ -95,6 +95,7 @@ def judge_likelihood(
     if options.errors == "classical":
         return fit, count_observations(fit) - fit.parameters, []
     assert source is not None
+    options.refuse_wild("likelihoods, whose residuals have no signs")
     check_maximum(fit, f"{options.errors} errors")
     options.refuse_absorbed(source)
     if fit.penalised or fit.firth:

@@ -267,7 +267,6 @@ def bootstrap(
     check_is_fitted(fitted)
     if not isinstance(fitted, System) or not is_linear(fitted):
         raise InvalidParameter(f"{type(fitted).__name__} has no coefficients to bootstrap: give a fitted linear model")
-    groups = _in_order(groups)
     given = RowsAgain(X, y, sample_weight, offset, exposure)
     together = None
     if not isinstance(model, Selection) and hasattr(fitted, "_bootstrap_rows"):
@@ -282,15 +281,6 @@ def bootstrap(
             )
         return _fitted_again(model, given, groups, drawn)
     return _drawn_together(fitted, together, drawn, method == "wild", interval)
-
-
-def _in_order(groups: GroupsLike) -> GroupsLike:
-    """Return labels that are texts as their places in alphabetical order, as tables have them."""
-    if groups is None or isinstance(groups, str):
-        return groups
-    labels = np.asarray(groups)
-    texts = labels.dtype == object and labels.ndim == 1 and all(isinstance(label, str) for label in labels)
-    return np.unique(labels.astype(str), return_inverse=True)[1] if texts else groups
 
 
 def _drawn_together(

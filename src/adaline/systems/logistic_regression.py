@@ -846,7 +846,7 @@ class LogisticRegression(NearFits, LinearClassifier):
     def _with_offset(self) -> bool:
         """Whether the model was fitted with an offset; by one step a row it never is."""
         fits: list[LikelihoodFit] | None = getattr(self, "_fits", None)
-        return bool(fits) and fits[0].offset
+        return fits is not None and len(fits) > 0 and fits[0].offset
 
     def score(
         self,

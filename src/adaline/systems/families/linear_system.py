@@ -340,6 +340,10 @@ class LinearSystem(LinearRegressor):
         two hardly differ. CR1 is what Stata, fixest and statsmodels use. All of them are judged by Student's t and F
         with G - 1 degrees of freedom; with two columns of groups G is the smaller number.
 
+        With about 5 to 15 groups, "wild" is more exact: standard errors are CR1, and p values and intervals come from
+        9,999 draws in which the residuals of each group get a random factor (restricted wild cluster bootstrap: Stata's
+        boottest). Draws need the sums of the groups alone, no rows; with 5 groups or fewer intervals are often open.
+
         Where effects were absorbed, p counts the rank of their dummies; for CR1 without those columns whose levels lie
         within one group each: the defaults of fixest. R^2 is that of columns and effects, the within R^2 that of the
         columns beside the effects.
@@ -354,12 +358,14 @@ class LinearSystem(LinearRegressor):
         ----------
         level : float
             Coverage of the intervals.
-        errors : "classical", "HC0", "HC1", "HC2", "HC3", "HC4", "cluster", "CR1", "CR2", "CR3" or "HAC"
-            HC: unequal variances; cluster: also rows that belong together; HAC: also rows that follow each other.
+        errors : "classical", "HC0", "HC1", "HC2", "HC3", "HC4", "cluster", "CR1", "CR2", "CR3", "wild" or "HAC"
+            HC: unequal variances; cluster, CR and wild: also rows that belong together; HAC: also rows that follow each
+            other.
         X, y, sample_weight
             The rows that were fitted, for robust errors only. Other rows are refused.
         groups : (n,) labels of any kind, or the name of a column of X, a table; or two of them, (n, 2) or two names
-            Which rows belong together, for "cluster" and CR1 to CR3; of two, those that agree in either.
+            Which rows belong together, for "cluster", CR1 to CR3 and "wild"; of two (not for "wild"), those that agree
+            in either.
         lags : int or None
             For "HAC"; None is as many as Newey and West (1994) find in the rows, as R's `NeweyWest(prewhite=FALSE)`.
         distribution : None, "normal" or "t"
@@ -380,7 +386,8 @@ class LinearSystem(LinearRegressor):
         ----------
         J. G. MacKinnon and H. White, J. Econometrics 29 (1985), 305-325; W. K. Newey and K. D. West, Econometrica 55
         (1987), 703-708; F. Cribari-Neto, Computational Statistics and Data Analysis 45 (2004), 215-233; R. M. Bell and
-        D. F. McCaffrey, Survey Methodology 28 (2002), 169-181 (CR2 and CR3).
+        D. F. McCaffrey, Survey Methodology 28 (2002), 169-181 (CR2 and CR3); A. C. Cameron, J. B. Gelbach and D. L.
+        Miller, Review of Economics and Statistics 90 (2008), 414-427 (wild cluster bootstrap).
         """
         LEVEL.check("level", level)
         return self.with_errors(**errors).summary(level)
@@ -618,6 +625,7 @@ class LinearSystem(LinearRegressor):
         from adaline.inference.simulation import NormalAnswers
 
         judged = JudgedRegression(self._fits, self._sample()) if judged is None else judged
+        judged.options.refuse_wild("effects, means or draws of coefficients")
         fits, found = [fit.without_dependent() for fit in self._fits], judged.covariances()
         theta = np.concatenate([fit.solution.theta for fit in fits])
         exact = all(fit.exact.all() for fit in fits)
