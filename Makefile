@@ -18,6 +18,7 @@
 # make wheel-cross ARCH=amd64  a wheel for another architecture (or arm64), compiled across and checked by qemu
 # make coverage  simulate every kind of interval: docs/coverage.md
 # make certificates  FITS=20000 random fits, their certificates against 65-digit arithmetic
+# make enclosures  PROBLEMS=20000 random problems, their enclosures against rational arithmetic
 # make mutants  small changes, MUTANTS=520 of the source and KERNEL_MUTANTS=80 of native/: which the tests notice, by folder
 # make fuzz   random attacks for FUZZ_SECONDS=600, the kernels under the sanitizers
 #
@@ -44,7 +45,7 @@ export PYTHONUTF8 := 1
 # Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick test-spark test-gpu test-oldest test-pure wheel-cross sanitize fuzz lint lint-types lint-rest lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-interrupts test-service test-browser recordings zoo certificates coverage mutants night test-every
+.PHONY: demo test quick test-spark test-gpu test-oldest test-pure wheel-cross sanitize fuzz lint lint-types lint-rest lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-interrupts test-service test-browser recordings zoo certificates enclosures coverage mutants night test-every
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.run
@@ -63,7 +64,7 @@ test-every: $(VENV)/.installed
 # Spark needs Java, the pages Chromium; one target that fails stops no other.
 night:
 	@$(MAKE) --no-print-directory --keep-going \
-		test-every sanitize certificates coverage fuzz test-interrupts test-faults test-service test-pure mutants test-oldest \
+		test-every sanitize certificates enclosures coverage fuzz test-interrupts test-faults test-service test-pure mutants test-oldest \
 		$$(java -version 2>/dev/null && echo test-spark) \
 		$$({ command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null && echo test-browser)
 
@@ -147,6 +148,10 @@ certificates: $(VENV)/.installed
 	$(BIN)/python -m tests.certificates --fits $(FITS) --jobs $$(getconf _NPROCESSORS_ONLN) --worst 10
 	$(BIN)/python -m tests.certificates --fits $$(($(FITS) / 4)) --float64 --only logistic --only softmax --only binomial \
 		--only poisson --only gamma --worst 10
+
+PROBLEMS ?= 20000
+enclosures: $(VENV)/.installed
+	$(BIN)/python -m tests.enclosures --problems $(PROBLEMS) --jobs $$(getconf _NPROCESSORS_ONLN)
 
 DRAWS ?= 1
 coverage: $(VENV)/.installed

@@ -130,6 +130,9 @@ read_mixture = read(value=1e4, moments=1000.0)
 read_machine = read(value=1000.0, gradient=1000 * np.tile(UNITS, TARGETS))
 
 
+ANY_MAP = np.array([7.0, -9.0, 9.0, 3.0, 0.0, 14.0]), np.array([0.7, 0.0, -1.9, 0.2]), np.eye(4) + 0.5 * np.eye(4, k=1)
+
+
 def read_moments(m: Any) -> dict[str, Reading]:
     """Return W, the mean or the sum, and S."""
     e = m.exponent.astype(np.int64)
@@ -448,6 +451,11 @@ EXAMPLES = (
     Example(sums.Moments, read_moments, 1e-13, {"centred": False}),
     Example(sums.ClassMoments, read_classes, 1e-13, {"centred": True, "classes": 3}, None, DENSE, in_three_classes),
     Example(sums.Residual, read_residual, 2.0**-100, theta=any_theta()),
+    Example(sums.Residual, read_residual, 2.0**-100, {"most_rows": 7}, theta=any_theta()),
+    *(
+        Example(sums.Mapped, lambda s: read_moments(s.moments), 1e-12, {"centred": centred}, ANY_MAP)
+        for centred in (True, False)
+    ),
     Example(sums.LeaveOneOut, read(sums=OWN), 1e-12, {"penalties": 3}, any_ridges()),
     *(
         Example(sums.Scores, read_scores, 1e-12, {"size": 4, "targets": 1}, any_likelihood(loss, k, 2.0), coded=coded)

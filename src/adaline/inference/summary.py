@@ -20,6 +20,8 @@ from adaline.wording import counted, number, p_value, visible
 
 STATISTICS = ("estimate", "std_error", "statistic", "p_value", "lower", "upper")
 FrameBackend = Literal["pandas", "polars", "pyarrow"]
+AnyFrame = Any
+"""A frame of one of these packages."""
 SEPARATED = (Status.SEPARATED, Status.QUASI_SEPARATED)
 
 
@@ -55,7 +57,7 @@ class CoefficientTable(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values."""
 
-    def to_frame(self, backend: FrameBackend | None = None) -> Any:
+    def to_frame(self, backend: FrameBackend | None = None) -> AnyFrame:
         """Return the coefficients as a frame, one row each, intercept first, with columns as in `to_dict`.
 
         Of pandas where it is installed, else of polars or Arrow, or of `backend`: "pandas", "polars" or "pyarrow".
@@ -215,7 +217,7 @@ class RowsTable:
     rows: list[dict[str, Any]]
     notes: tuple[str, ...] = field(default=(), kw_only=True)
 
-    def to_frame(self, backend: FrameBackend | None = None) -> Any:
+    def to_frame(self, backend: FrameBackend | None = None) -> AnyFrame:
         """Return the rows as a frame: of pandas where it is installed, else of polars or Arrow, or of `backend`."""
         return frame_of(self.rows, backend)
 
@@ -295,13 +297,13 @@ def certificate_shown(table: CoefficientTable) -> Certificate:
     return replace(table.certificate, advice=Status.SOLVED.advice) if told else table.certificate
 
 
-def frame_of(rows: Sequence[dict[str, Any]], backend: FrameBackend | None = None) -> Any:
+def frame_of(rows: Sequence[dict[str, Any]], backend: FrameBackend | None = None) -> AnyFrame:
     """Return rows as a frame: of pandas where it is installed, else of polars or Arrow, or of the one named."""
     names = dict.fromkeys(name for row in rows for name in row)
     return frame_of_columns({name: [row.get(name) for row in rows] for name in names}, backend)
 
 
-def frame_of_columns(columns: dict[str, Any], backend: FrameBackend | None = None) -> Any:
+def frame_of_columns(columns: dict[str, Any], backend: FrameBackend | None = None) -> AnyFrame:
     """Return columns as a frame, of the kind that `frame_of` chooses."""
     AnyOf(NONE, one_of(FrameBackend)).check("backend", backend)
     kind: Any = backend or next(name for name in get_args(FrameBackend) if find_spec(name))

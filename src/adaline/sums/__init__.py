@@ -5,6 +5,7 @@
 | `Moments` | weight, mean (hi + lo), centred scaled Gram matrix of [x t], rounding error | D²/2 | all closed forms |
 | `ClassMoments` | one `Moments` a class | D²/2 | classifiers |
 | `Triangle` | R of a QR decomposition of [1 x t] | 2 D² | ill-conditioned data |
+| `Mapped` | `Moments` of rows (x - m) Q, which Q makes nearly orthonormal | 3/2 D² | enclosures |
 | `Residual` | X'(t - Xw) and SSE in double-double | about 24 D | refinement |
 | `LeaveOneOut` | exact leave-one-out errors of L ridge penalties | D² + L D | `Ridge(criterion="loo")` |
 | `Scores` | squared scores r z of rows, z the row where X'X is the identity | 3/2 D² | HC0 to HC3 |
@@ -82,7 +83,7 @@ SUMS = Registry(
     "Moments ClassMoments Triangle Residual LeaveOneOut Scores GroupScores WrongRows WrongRivals ErrorCounts Spread "
     "Objective HessianProduct FirthScore Clusters MixtureMoments Targets MachineObjective CurvatureDiagonal "
     "ThinnedCurvature ClassWeights JointSum FamilySums NullScore Densities ShapeScore OrdinalObjective OrdinalProduct "
-    "Ranks ResidualTotals FarthestRow TwofoldObjective CurvatureChange",
+    "Ranks ResidualTotals FarthestRow TwofoldObjective CurvatureChange Mapped",
 )
 
 __getattr__, __dir__, __all__ = lazily(__name__)

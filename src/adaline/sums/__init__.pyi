@@ -22,6 +22,7 @@ from adaline.sums.leave_one_out import LeaveOneOut as LeaveOneOut
 from adaline.sums.leave_one_out import Ridges as Ridges
 from adaline.sums.machine import MachineObjective as MachineObjective
 from adaline.sums.machine import MachinePoint as MachinePoint
+from adaline.sums.mapped import Mapped as Mapped
 from adaline.sums.mixture import Components as Components
 from adaline.sums.mixture import MixtureMoments as MixtureMoments
 from adaline.sums.moments import Moments as Moments

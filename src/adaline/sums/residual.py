@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from adaline import twofold
-from adaline.arrays import Array, ThetaLike, as_dense, host, is_sparse, namespace, to_device_of
+from adaline.arrays import Array, ThetaLike, as_dense, host, is_device, is_sparse, namespace, to_device_of
 from adaline.block import DENSE, Block, Shape
 from adaline.kernels import call_native, fused_kernels, native
 from adaline.sums.base import Sum
@@ -38,13 +38,14 @@ class Residual(Sum):
     reads_columns: ClassVar[bool] = True
     has_device_kernel: ClassVar[bool] = True
 
-    def __init__(self, sums: Array) -> None:
+    def __init__(self, sums: Array, most_rows: int | None = None) -> None:
         self.sums = sums
+        self.most_rows = most_rows
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
-        """Return the sums over no rows."""
-        return cls(np.zeros((shape.targets, shape.features + 2, 2)))
+        """Return the sums over no rows; with `most_rows`, so many are added at a time, on the host."""
+        return cls(np.zeros((shape.targets, shape.features + 2, 2)), config.get("most_rows"))
 
     @property
     def gradient(self) -> tuple[Array, Array]:
@@ -58,6 +59,12 @@ class Residual(Sum):
 
     def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Take in a block at the coefficients theta."""
+        if self.most_rows is not None:
+            for piece in block.pieces(self.most_rows * max(block.shape.features, 1)):
+                part = type(self)(np.zeros_like(self.sums))
+                part.add(dense_on_host(piece), theta)
+                self.merge(part)
+            return
         if native is not None and (isinstance(block.x, DENSE) or is_sparse(block.x)):
             call_native("residual", self.sums, block.x, block.t, block.weight, *theta)
             return
@@ -73,6 +80,12 @@ class Residual(Sum):
         """Add in double-double."""
         a, b = self.sums, other.sums
         a[..., 0], a[..., 1] = twofold.add(a[..., 0], a[..., 1], b[..., 0], b[..., 1])
+
+
+def dense_on_host(block: Block) -> Block:
+    """Return the same rows as a dense block on the host."""
+    x, weight = as_dense(block.x), block.weight
+    return Block(host(x) if is_device(x) else x, host(block.t), None if weight is None else host(weight))
 
 
 def residual_reference(block: Block, theta: Theta) -> Array:

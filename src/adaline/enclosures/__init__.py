@@ -1,0 +1,21 @@
+"""Bounds that are proved to contain the exact solution for the given float64 numbers, every rounding error included.
+
+| file | what it proves |
+|---|---|
+| `rounding.py` | a-priori bounds on rounding errors; float64 ends of intervals, rounded outwards |
+| `preconditioner.py` | a matrix T with || I - T'(X'WX + P)T || < 1: the solution is unique |
+| `least_squares.py` | how far the solution is from a point, by residuals in double-double |
+| `enclosure.py` | what `model.enclose` returns |
+
+The guide states the theorem, with its proof and what it rests on.
+
+Decisions
+---------
+- **Norms, not interval arithmetic.** Every bound is a sum of nonnegative float64 numbers, computed as usual and raised
+  by a factor that covers its own rounding. No rounding mode is switched; the cost is that of the sums.
+- **T on both sides.** One norm of I - T'AT serves all coefficients, and the errors of residuals pass through X T, which
+  is nearly orthonormal: they are not multiplied by the condition squared.
+- **The rows, once they are nearly orthonormal.** Where the moments of the rows prove nothing, those of mapped rows do.
+  NIST's Filip (11 columns, condition 4e9 when centred and scaled) has intervals of one unit in the last place.
+- **Cost.** 1e6 rows x 20 columns take 1.3 to 2 times as long as the fit: one pass of moments, one of residuals.
+"""

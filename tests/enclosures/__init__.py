@@ -1,0 +1,1 @@
+"""Enclosures against exact rational arithmetic, on random designs."""
