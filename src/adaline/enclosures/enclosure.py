@@ -74,7 +74,7 @@ class Enclosure(Ends):
     @property
     def width(self) -> Array:
         """The widths in units in the last place of the larger end; infinite where nothing is proved."""
-        return widths(self.lower, self.upper)
+        return widths_in_ulps(self.lower, self.upper)
 
     def contains(self, theta: ThetaLike) -> NDArray[np.bool_]:
         """Return which of these coefficients, intercept first, lie within their bounds."""
@@ -143,7 +143,7 @@ class Enclosure(Ends):
         return heads, [[shown.get(name, str)(row[name]) for name in names] for row in rows]
 
 
-def widths(lower: Array, upper: Array) -> Array:
+def widths_in_ulps(lower: Array, upper: Array) -> Array:
     """Return the widths of intervals in units in the last place of the larger end."""
     with np.errstate(all="ignore"):
         unit = np.spacing(np.maximum(np.abs(lower), np.abs(upper)))
