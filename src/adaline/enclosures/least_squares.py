@@ -36,7 +36,7 @@ MOST_STEPS = 8  # passes over residuals; most problems need one or two
 ENOUGH = ROUNDING / 8  # relative radius from which a further pass cannot make an interval shorter
 
 
-class Ball(NamedTuple):
+class Location(NamedTuple):
     """Where a solution is: theta = hi + lo + e + T z with || z || <= reach, scaled; for each target, (K, 1 + D).
 
     Parameters
@@ -66,7 +66,7 @@ class LeastSquaresEnclosure(NamedTuple):
     bounds: tuple[Array, Array]
     reason: str
     passes: int
-    ball: Ball | None = None
+    ball: Location | None = None
     known: Preconditioner | None = None
     sizes: Sizes | None = None
 
@@ -134,7 +134,7 @@ def enclose_least_squares(
 
 def _step(
     source: Source, known: Preconditioner, sizes: Sizes, penalty: RidgePenalty, theta: tuple[Array, Array]
-) -> Ball:
+) -> Location:
     """Return the ball about theta~ + T y, from the residuals at theta~: one pass."""
     hi, lo = theta
     d = source.shape.features
@@ -160,4 +160,4 @@ def _step(
     hi, lo = twofold.add(hi, lo, pushed.values, np.zeros_like(hi))
     rounded = OUTWARDS * (pushed.error + 2.0**-100 * (np.abs(hi) + np.abs(pushed.values)))
     rounded[:, 0] *= bool(known.constant)
-    return Ball(hi, lo, np.asarray(rounded), np.asarray(reach))
+    return Location(hi, lo, np.asarray(rounded), np.asarray(reach))
