@@ -25,7 +25,7 @@ import numpy as np
 
 from adaline import twofold
 from adaline.arrays import Array
-from adaline.enclosures.preconditioner import Preconditioner, Sizes, precondition, scaled_penalties
+from adaline.enclosures.preconditioner import Preconditioner, RowSizes, precondition, scaled_penalties
 from adaline.enclosures.rounding import OUTWARDS, ROUNDING, TINY, ends, rows_length, scaled_outwards
 from adaline.penalties import RidgePenalty
 from adaline.sources import Source
@@ -68,7 +68,7 @@ class LeastSquaresEnclosure(NamedTuple):
     passes: int
     ball: Location | None = None
     known: Preconditioner | None = None
-    sizes: Sizes | None = None
+    sizes: RowSizes | None = None
 
     @np.errstate(all="ignore")
     def outputs(self, x: Array) -> tuple[Array, Array]:
@@ -133,7 +133,7 @@ def enclose_least_squares(
 
 
 def _step(
-    source: Source, known: Preconditioner, sizes: Sizes, penalty: RidgePenalty, theta: tuple[Array, Array]
+    source: Source, known: Preconditioner, sizes: RowSizes, penalty: RidgePenalty, theta: tuple[Array, Array]
 ) -> Location:
     """Return the ball about theta~ + T y, from the residuals at theta~: one pass."""
     hi, lo = theta

@@ -55,7 +55,7 @@ class Pushed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sizes:
+class RowSizes:
     """Upper bounds on what rows are made of, scaled by 2^-exponent.
 
     Parameters
@@ -205,7 +205,7 @@ def scaled_penalties(penalty: RidgePenalty, exponent: Array) -> tuple[Array, Arr
 
 
 @np.errstate(all="ignore")
-def precondition(source: Source, intercept: bool, penalty: RidgePenalty) -> tuple[Preconditioner | None, Sizes]:
+def precondition(source: Source, intercept: bool, penalty: RidgePenalty) -> tuple[Preconditioner | None, RowSizes]:
     """Return T with its proof, or None where none was found, and the sizes of the rows; one to three passes."""
     moments = sums(source, intercept)
     d, weighted = source.shape.features, source.targets.weighted
@@ -213,7 +213,7 @@ def precondition(source: Source, intercept: bool, penalty: RidgePenalty) -> tupl
     spread = known.spread()
     root = np.sqrt(moments.weight) * (1 + 4 * moments.rows * ROUNDING)
     whole = OUTWARDS * (spread + root * np.abs(known.shift))
-    sizes = Sizes(moments.exponent, np.append(root, whole[:d]), whole[d:], moments.rows)
+    sizes = RowSizes(moments.exponent, np.append(root, whole[:d]), whole[d:], moments.rows)
     pull = scaled_penalties(penalty, moments.exponent)[0]
     with one_blas_thread():
         first = _proved(known.columns(d), _Penalties.of(pull, np.eye(d)), np.zeros(d), (), moments, intercept, weighted)
