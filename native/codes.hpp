@@ -36,10 +36,11 @@ namespace adaline {
 #define ADALINE_MODES(NAME) NAME(centred) NAME(raw)
 
 // How the fit of one group of rows ended: without a value in some row, with fewer rows than coefficients, columns left
-// out that are constant or depend on others, as many rows as coefficients, no residuals but rounding, or not decided.
+// out that are constant or depend on others, as many rows as coefficients, no residuals but rounding, labels of one
+// class or of two that are separated, counts that are all zero, or not decided.
 #define ADALINE_GROUP_STATES(NAME)                                                                                    \
     NAME(solved) NAME(missing) NAME(few_rows) NAME(constant) NAME(dependent) NAME(no_freedom) NAME(exact)              \
-    NAME(undecided)
+    NAME(one_class) NAME(separated) NAME(unbounded) NAME(undecided)
 
 #define ADALINE_MEMBER(name) name,
 #define ADALINE_NUMBER(name) double name;

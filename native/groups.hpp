@@ -19,21 +19,22 @@
 
 namespace adaline::ADALINE_ISA {
 
-class GroupRegression {
+// The columns of a group, centred and factored; what every fit to them begins with.
+class GroupColumns {
+  protected:
     static constexpr double unit = 0x1p-53, nan = std::numeric_limits<double>::quiet_NaN();
     static constexpr double most_condition = 1e7;        // beyond it the rank is for the caller to decide
     static constexpr double least = 1e-140, most = 1e140;  // of lengths: their squares stay in range
     static constexpr double negligible = 0x1p-70;        // a coefficient that counts as zero next to the others
-    static constexpr double exact_ratio = 1e-15;         // residuals that are rounding
-    static constexpr int most_steps = 3;
+    static constexpr int most_steps = 3;                 // of refinement
 
     const GroupRows rows;
     const index D;
-    std::vector<double> x, a, weight, R, U, mean, length, theta, error, h, step, half_mean, reflected;
+    std::vector<double> x, a, weight, R, U, mean, length, theta, error, half_mean;
     std::vector<dd<vec>> sums;
     std::vector<index> kept;
-    index n = 0, counted = 0, padded = 0, p = 0;  // rows, those of positive weight, columns kept
-    double total = 0, squares = 0, worst_noise = 0, condition = 0, slack = 0;
+    index n = 0, positive = 0, padded = 0, p = 0;  // rows, those of positive weight, columns kept
+    double total = 0, worst_noise = 0, condition = 0, slack = 0;
 
     static double dot(const double* u, const double* v, index size) {
         vec s{};
@@ -64,8 +65,8 @@ class GroupRegression {
         for (index i = 0; i < padded; ++i)
             weight[i] = i >= n ? 0 : rows.weight ? rows.weight[rows.order ? rows.order[begin + i] : begin + i] : 1;
         total = 0;
-        counted = 0;
-        for (index i = 0; i < n; ++i) total += weight[i], counted += weight[i] > 0;
+        positive = 0;
+        for (index i = 0; i < n; ++i) total += weight[i], positive += weight[i] > 0;
         return true;
     }
 
@@ -117,7 +118,7 @@ class GroupRegression {
                 if (*state != GroupState::dependent && *state != found) *state = found, *where = j;
                 continue;
             }
-            if (left <= 4 * worst_noise * length[j] || p == counted + (rows.pull ? D : 0)) return false;
+            if (left <= 4 * worst_noise * length[j] || p == positive + (rows.pull ? D : 0)) return false;
             const double head = own[p], turned = head >= 0 ? -left : left, scale = 1 / (left * (left + std::fabs(head)));
             own[p] = head - turned;
             for (index c = j + 1; c <= D; ++c) {
@@ -174,6 +175,63 @@ class GroupRegression {
         }
     }
 
+    static double norm(const std::vector<double>& v, index size) {
+        double s = 0;
+        for (index k = 0; k < size; ++k) s += v[k] * v[k];
+        return std::sqrt(s);
+    }
+
+    // Correct digits of the worst coefficient; coefficient k of those that are kept, 0 the constant, is off by off(k).
+    template <class Off>
+    double digits(Off off) const {
+        const double root = std::sqrt(total);
+        double largest = std::fabs(theta[0]) * root * rows.intercept, share = 0;
+        for (index k = 0; k < p; ++k) largest = std::fmax(largest, std::fabs(theta[1 + k]) * length[kept[k]]);
+        for (index k = 0; k <= p; ++k) {
+            if (k == 0 && !rows.intercept) continue;
+            const double away = off(k), size = std::fabs(theta[k]);
+            if (std::fmax(size, away) * (k ? length[kept[k - 1]] : root) <= negligible * largest) continue;
+            if (!(size > away)) return 0;
+            share = std::fmax(share, away / size);
+        }
+        return -std::log10(share + unit);
+    }
+
+    static void set(const GroupFit& out, index j, double estimate, double error, bool tested) {
+        out.theta[j] = estimate;
+        out.error[j] = error;
+        out.statistic[j] = tested ? estimate / error : nan;
+    }
+
+    // The rows begin .. end of the order, factored; how the fit ended, or solved, and the column that this is about.
+    GroupState open(index begin, index end, const GroupFit& out, index* where) {
+        n = end - begin;
+        padded = whole_vectors(n > 0 ? n : 1);
+        if (index(weight.size()) < padded) {
+            weight.resize(padded);
+            x.resize((D + 1) * padded);
+            a.resize((D + 1) * tall());
+        }
+        for (index j = 0; j <= D; ++j) out.theta[j] = out.error[j] = out.statistic[j] = nan;
+        *out.freedom = *out.digits = nan;
+        GroupState state = GroupState::solved;
+        *where = 0;
+        if (!gather(begin, where)) return GroupState::missing;
+        if (positive < (rows.pull ? 1 : D) + rows.intercept) return GroupState::few_rows;
+        return centre() && factor(&state, where) ? state : GroupState::undecided;
+    }
+
+    GroupColumns(const GroupRows& rows, index D)
+        : rows(rows), D(D), R(D * D), U(D * D), mean(D + 1), length(D + 1), theta(D + 1), error(D + 1), half_mean(D),
+          sums(D + 1), kept(D) {}
+};
+
+class GroupRegression : GroupColumns {
+    static constexpr double exact_ratio = 1e-15;  // residuals that are rounding
+
+    std::vector<double> h, step, reflected;
+    double squares = 0;
+
     // The step that is left to w and, about the mean, to w0; sets the sum of squares.
     double residual() {
         for (index i = 0; i <= p; ++i) sums[i] = dd<vec>{vec{}, vec{}};
@@ -209,27 +267,12 @@ class GroupRegression {
         return out;
     }
 
-    static double norm(const std::vector<double>& v, index size) {
-        double s = 0;
-        for (index k = 0; k < size; ++k) s += v[k] * v[k];
-        return std::sqrt(s);
-    }
-
-    // Correct digits of the worst coefficient, from the step that is left and what the factor may be off by.
-    double digits(double whole) const {
-        const double more = norm(h, p), root = std::sqrt(total);
-        double largest = std::fabs(theta[0]) * root * rows.intercept, share = 0;
-        for (index k = 0; k < p; ++k) largest = std::fmax(largest, std::fabs(theta[1 + k]) * length[kept[k]]);
-        for (index k = 0; k <= p; ++k) {
-            if (k == 0 && !rows.intercept) continue;
-            const double off = k ? std::fabs(step[k - 1]) + slack * error[k] * more
-                                 : std::fabs(constant_step(whole)) + slack * (std::fabs(whole) + norm(half_mean, p) * more);
-            const double size = std::fabs(theta[k]);
-            if (std::fmax(size, off) * (k ? length[kept[k - 1]] : root) <= negligible * largest) continue;
-            if (!(size > off)) return 0;
-            share = std::fmax(share, off / size);
-        }
-        return -std::log10(share + unit);
+    double digits_after(double whole) const {
+        const double more = norm(h, p);
+        return digits([&](index k) {
+            return k ? std::fabs(step[k - 1]) + slack * error[k] * more
+                     : std::fabs(constant_step(whole)) + slack * (std::fabs(whole) + norm(half_mean, p) * more);
+        });
     }
 
     // Whether the residuals are no larger than rounding of the numbers makes them.
@@ -252,30 +295,14 @@ class GroupRegression {
     }
 
   public:
-    GroupRegression(const GroupRows& rows, index D)
-        : rows(rows), D(D), R(D * D), U(D * D), mean(D + 1), length(D + 1), theta(D + 1), error(D + 1), h(D), step(D),
-          half_mean(D), reflected(D), sums(D + 1), kept(D) {}
+    GroupRegression(const GroupRows& rows, index D) : GroupColumns(rows, D), h(D), step(D), reflected(D) {}
 
     // One group: rows begin .. end of the order.
     void fit(index begin, index end, const GroupFit& out) {
-        n = end - begin;
-        padded = whole_vectors(n > 0 ? n : 1);
-        if (index(weight.size()) < padded) {
-            weight.resize(padded);
-            x.resize((D + 1) * padded);
-            a.resize((D + 1) * tall());
-        }
-        for (index j = 0; j <= D; ++j) out.theta[j] = out.error[j] = out.statistic[j] = nan;
-        *out.freedom = *out.digits = nan;
-        GroupState state = GroupState::solved;
-        index where = 0;
-        if (!gather(begin, &where)) {
-            state = GroupState::missing;
-        } else if (counted < (rows.pull ? 1 : D) + rows.intercept) {
-            state = GroupState::few_rows;
-        } else if (!centre() || !factor(&state, &where) || !solve(&state, out)) {
-            state = GroupState::undecided;
-        }
+        index where;
+        GroupState state = open(begin, end, out, &where);
+        const bool open = state == GroupState::solved || state == GroupState::constant || state == GroupState::dependent;
+        if (open && !solve(&state, out)) state = GroupState::undecided;
         *out.state = std::int32_t(state);
         *out.column = std::int32_t(where);
     }
@@ -285,7 +312,7 @@ class GroupRegression {
         start();
         double whole = residual();
         for (int steps = 0;; ++steps) {
-            *out.digits = digits(whole);
+            *out.digits = digits_after(whole);
             if (*out.digits > 15 || steps == most_steps) break;
             theta[0] += constant_step(whole);
             for (index k = 0; k < p; ++k) theta[1 + k] += step[k];
@@ -296,32 +323,15 @@ class GroupRegression {
         for (index k = 0; k < p; ++k)
             freedom -= rows.pull ? 1 - rows.pull[kept[k]] * error[1 + k] * error[1 + k] : 1;
         const double sigma = freedom > 0.5 ? std::sqrt(squares / freedom) : nan;
-        const bool rounding = exact();
+        const bool tested = !exact();
         error[0] = std::sqrt(1 / total + norm(half_mean, p) * norm(half_mean, p));
-        if (rows.intercept) set(out, 0, theta[0], sigma * error[0], rounding);
-        for (index k = 0; k < p; ++k) set(out, 1 + kept[k], theta[1 + k], sigma * error[1 + k], rounding);
+        if (rows.intercept) set(out, 0, theta[0], sigma * error[0], tested);
+        for (index k = 0; k < p; ++k) set(out, 1 + kept[k], theta[1 + k], sigma * error[1 + k], tested);
         *out.freedom = freedom;
         if (*state == GroupState::solved && !(freedom > 0.5)) *state = GroupState::no_freedom;
-        if (*state == GroupState::solved && rounding) *state = GroupState::exact;
+        if (*state == GroupState::solved && !tested) *state = GroupState::exact;
         return true;
     }
-
-    static void set(const GroupFit& out, index j, double estimate, double error, bool rounding) {
-        out.theta[j] = estimate;
-        out.error[j] = error;
-        out.statistic[j] = rounding ? nan : estimate / error;
-    }
 };
-
-// Groups g = 0 .. groups - 1 are rows starts[g] .. starts[g + 1] of the order; out is that of the first.
-inline void group_regressions(const GroupRows& rows, index D, const index* starts, index groups, const GroupFit& out) {
-    GroupRegression own(rows, D);
-    for (index g = 0; g < groups; ++g) {
-        const index at = g * (1 + D);
-        own.fit(starts[g], starts[g + 1],
-                {out.theta + at, out.error + at, out.statistic + at, out.freedom + g, out.digits + g, out.state + g,
-                 out.column + g});
-    }
-}
 
 }  // namespace adaline::ADALINE_ISA

@@ -17,7 +17,7 @@ using Starts = Array<const std::int64_t, nb::ndim<1>, nb::c_contig>;
 void group_regressions(const Buffer& theta, const Buffer& error, const Buffer& statistic, const Buffer& facts,
                        const Marks& state, const Marks& column, const std::vector<Row>& x, const Row& t,
                        const Maybe& weight, const Order& order, const Starts& starts, const Maybe& pull, bool intercept,
-                       index first, index last) {
+                       Loss loss, index first, index last) {
     const index D = index(x.size()), N = index(t.size()), G = index(starts.size()) - 1;
     require(D > 0 && G >= 0 && 0 <= first && first <= last && last <= G, "groups must lie among the starts");
     require(index(theta.size()) == G * (1 + D) && theta.size() == error.size() && theta.size() == statistic.size() &&
@@ -26,6 +26,7 @@ void group_regressions(const Buffer& theta, const Buffer& error, const Buffer& s
     require((!weight || index(weight->size()) == N) && (!pull || index(pull->size()) == D) &&
                 (!order || index(order->size()) == N),
             "weight and order must be of all rows, pull of all columns");
+    require(loss == Loss::squared || loss == Loss::logistic || loss == Loss::poisson, "no kernel fits groups by this loss");
     std::vector<const double*> heads;
     for (const Row& one : x) {
         require(index(one.size()) == N, "columns must be alike");
@@ -37,7 +38,7 @@ void group_regressions(const Buffer& theta, const Buffer& error, const Buffer& s
             "starts must ascend to the rows");
     require(!order || within<std::int32_t>(order->data(), s[first], s[last], 0, N), "rows of the order must exist");
     const GroupRows rows{heads.data(), t.data(), weight ? weight->data() : nullptr, order ? order->data() : nullptr,
-                         pull ? pull->data() : nullptr, intercept};
+                         pull ? pull->data() : nullptr, intercept, loss};
     const index at = first * (1 + D);
     active->group_regressions(rows, D, s + first, last - first,
                               {theta.data() + at, error.data() + at, statistic.data() + at, facts.data() + first,
@@ -51,7 +52,7 @@ void bind_groups(nb::module_& m) {
     const auto optional = [](const char* name) { return nb::arg(name).noconvert().none(); };
     m.def("group_regressions", &group_regressions, array("theta"), array("error"), array("statistic"), array("facts"),
           array("state"), array("column"), array("x"), array("t"), optional("weight"), optional("order"),
-          array("starts"), optional("pull"), "intercept"_a, "first"_a, "last"_a);
+          array("starts"), optional("pull"), "intercept"_a, "loss"_a, "first"_a, "last"_a);
 }
 
 }  // namespace adaline

@@ -3,7 +3,7 @@
 #include "clusters.hpp"
 #include "csr.hpp"
 #include "descent.hpp"
-#include "groups.hpp"
+#include "group_likelihoods.hpp"
 #include "merge.hpp"
 #include "mixture.hpp"
 #include "moments.hpp"

@@ -75,13 +75,14 @@ struct Visits {
 };
 
 // Rows of groups: row n of a group is order[n], or n where there is no order. Every column and t is a vector. pull (D), or
-// null: what the square of a coefficient costs.
+// null: what the square of a coefficient costs. loss: squared, logistic or poisson.
 struct GroupRows {
     const double* const* columns;
     const double *t, *weight;
     const std::int32_t* order;
     const double* pull;
     bool intercept;
+    Loss loss;
 };
 
 // What is found of one group: vectors (1 + D), intercept first, and numbers.

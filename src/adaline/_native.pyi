@@ -258,6 +258,7 @@ def group_regressions(
     starts: Indices,
     pull: Reals | None,
     intercept: bool,
+    loss: Loss,
     first: int,
     last: int,
 ) -> None: ...

@@ -455,23 +455,24 @@ def _levels(rng: np.random.Generator) -> Iterator[Agreement]:
 
 
 def _groups(rng: np.random.Generator) -> Iterator[Agreement]:
-    """Yield the check of regressions of groups of rows: of estimates, standard errors, statistics and states."""
-    x, t, weight = [*rng.normal(size=(3, ROWS))], rng.normal(size=ROWS), rng.uniform(0.5, 2.0, ROWS)
+    """Yield the checks of regressions of groups of rows: of estimates, standard errors, statistics and states."""
+    x, y, weight = [*rng.normal(size=(3, ROWS))], rng.normal(size=ROWS), rng.uniform(0.5, 2.0, ROWS)
     order, starts = rng.permutation(ROWS).astype(np.int32), np.array([0, 9, 40, 41, ROWS])
     pull = np.array([0.0, 0.5, 2.0])
 
-    def after(function: Callable[..., Any]) -> list[Array]:
+    def after(function: Callable[..., Any], t: Array, loss: Any) -> list[Array]:
         numbers, facts, marks = np.zeros((3, 4, 4)), np.zeros((2, 4)), np.zeros((2, 4), np.int32)
-        function(*numbers, facts, *marks, x, t, weight, order, starts, pull, True, 0, 4)
+        function(*numbers, facts, *marks, x, t, weight, order, starts, pull, True, loss, 0, 4)
         return [np.nan_to_num(numbers), np.nan_to_num(facts[0]), marks.astype(np.float64)]
 
-    yield Agreement(
-        "groups",
-        "group_regressions",
-        1e-12,
-        lambda: after(native.group_regressions),
-        lambda: after(group_regressions_reference),
-    )
+    for loss, t in (("squared", y), ("logistic", (y > 0).astype(np.float64)), ("poisson", np.floor(np.abs(y)))):
+        yield Agreement(
+            "groups",
+            f"group_regressions, {loss}",
+            1e-12,
+            lambda t=t, loss=loss: after(native.group_regressions, t, native.Loss[loss]),  # type: ignore[misc]
+            lambda t=t, loss=loss: after(group_regressions_reference, t, loss),  # type: ignore[misc]
+        )
 
 
 def _calls(

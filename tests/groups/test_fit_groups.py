@@ -16,6 +16,7 @@ from adaline import (
     LinearRegression,
     LogisticRegression,
     Ridge,
+    RobustRegression,
     datasets,
     fit_groups,
     kernels,
@@ -25,6 +26,7 @@ from adaline.errors import AdalineError, kept_warnings
 from adaline.groups import regressions
 from adaline.groups.keys import Grouping, group_rows
 from adaline.lazy import nw
+from adaline.results import Status
 from tests.turns import needs_native
 
 STATISTICS = ["estimate", "std_error", "statistic", "p_value"]
@@ -40,6 +42,61 @@ def table(groups: int = 12, seed: int = 0) -> pd.DataFrame:
     y = x @ [1.0, -20.0, 0.1] + key + rng.normal(size=len(key))
     frame = pd.DataFrame(x, columns=COLUMNS).assign(y=y, key=key, n=rng.integers(1, 4, len(key)).astype(float))
     return frame.sample(frac=1, random_state=seed, ignore_index=True)
+
+
+def with_labels(frame: pd.DataFrame) -> pd.DataFrame:
+    """Labels and counts whose mean depends on the columns."""
+    rng = np.random.default_rng(5)
+    z = 0.7 * frame["a"] + 0.01 * (frame["c"] - 1e4)
+    return frame.assign(
+        up=(rng.random(len(z)) < 1 / (1 + np.exp(-z))).astype(float), count=1.0 * rng.poisson(np.exp(z))
+    )
+
+
+LIKELIHOODS = [
+    (LogisticRegression(), "up"),
+    (LogisticRegression(penalty=0.5), "up"),
+    (GeneralizedLinear("poisson"), "count"),
+    (GeneralizedLinear("poisson", penalty=2.0), "count"),
+    (GeneralizedLinear("poisson", fit_intercept=False), "count"),
+]
+
+
+@pytest.mark.parametrize(("system", "target"), LIKELIHOODS)
+@pytest.mark.parametrize("weight", [None, "n"])
+def test_likelihoods_of_groups_are_those_of_one_fit(system: Any, target: str, weight: str | None) -> None:
+    frame = with_labels(table(12, 4))
+    frame["c"] -= 0.0 if system.fit_intercept else 1e4
+    found = fit_groups(system, frame, target=target, by="key", features=COLUMNS, weight=weight)
+    for key, rows in frame.groupby("key"):
+        own = found[found["key"] == key].set_index("name")
+        with kept_warnings():
+            fit = {} if weight is None else {"sample_weight": rows[weight]}
+            wanted = one_fit(system, rows, target, **fit)
+        assert str(system.certificate_.status) == own["status"].iloc[0]
+        if system.certificate_.status is Status.SOLVED:
+            np.testing.assert_allclose(own[STATISTICS], wanted.loc[own.index], rtol=1e-9, atol=1e-300)
+            assert (own["digits"] > 9).all()
+        else:
+            assert own[STATISTICS].isna().all(axis=None)
+    assert (found["status"] == "solved").any()
+
+
+def test_likelihoods_without_a_maximum_are_named() -> None:
+    frame = with_labels(table(5))
+    frame.loc[frame["key"] == 1, ["up", "count"]] = 0.0
+    frame.loc[frame["key"] == 2, "up"] = 1.0 * (frame["a"] > 0)
+    third = frame["key"] == 3
+    frame.loc[third, "a"] = np.arange(third.sum()) % 2  # only one of its levels has labels of both kinds
+    frame.loc[third & (frame["a"] > 0), ["up", "count"]] = 0.0
+    labels, counts = (
+        fit_groups(system, frame, target=target, by="key", features=["a"]).set_index("key")
+        for system, target in ((LogisticRegression(), "up"), (GeneralizedLinear("poisson"), "count"))
+    )
+    assert labels["status"][::2].tolist() == ["solved", "one class", "separated", "quasi-separated", "solved"]
+    assert counts["status"][::2].tolist() == ["solved", "no minimum", "solved", "no minimum", "solved"]
+    assert labels.loc[[1, 2, 3], STATISTICS].isna().all(axis=None)
+    assert counts.loc[[1, 3], STATISTICS].isna().all(axis=None)
 
 
 def one_fit(system: Any, rows: pd.DataFrame, target: str = "y", **fit: Any) -> pd.DataFrame:
@@ -68,18 +125,19 @@ def test_every_group_is_what_one_fit_to_its_rows_gives(intercept: bool, weight: 
 
 def test_coefficients_and_errors_are_those_of_r() -> None:
     frame = pd.read_csv(datasets.path("abalone"))
-    frame["long"] = frame["length"] > 0.6
-    for case, target, features, weight in (
-        ("lm", "rings", ["diameter", "height", "whole_weight"], None),
-        ("weighted", "whole_weight", ["diameter", "height"], "rings"),
+    frame["long"], frame["old"] = frame["length"] > 0.6, frame["rings"] > 9
+    for case, system, target, features, weight in (  # R's errors of likelihoods are those of the step before the last
+        ("lm", LinearRegression(), "rings", ["diameter", "height", "whole_weight"], None),
+        ("weighted", LinearRegression(), "whole_weight", ["diameter", "height"], "rings"),
+        ("logistic", LogisticRegression(), "old", ["diameter", "whole_weight"], None),
+        ("poisson", GeneralizedLinear("poisson"), "rings", ["diameter", "whole_weight"], None),
     ):
-        found = fit_groups(
-            LinearRegression(), frame, target=target, by=["sex", "long"], features=features, weight=weight
-        )
+        found = fit_groups(system, frame, target=target, by=["sex", "long"], features=features, weight=weight)
         found["group"] = found["sex"].astype(str) + " " + found["long"].map({True: "TRUE", False: "FALSE"})
         wanted = R[R["case"] == case].set_index(["group", "name"])
         own = found.set_index(["group", "name"]).loc[wanted.index, STATISTICS]
-        np.testing.assert_allclose(own, wanted[STATISTICS].astype(float), rtol=1e-9)
+        close = 1e-9 if isinstance(system, LinearRegression) else 1e-8
+        np.testing.assert_allclose(own, wanted[STATISTICS].astype(float), rtol=close)
 
 
 def test_the_digits_are_proven() -> None:
@@ -173,7 +231,7 @@ def test_texts_are_coded_alike_in_all_groups() -> None:
 
 @pytest.mark.parametrize(
     "system",
-    [Ridge(penalty=2.0), Ridge(), LogisticRegression(), GeneralizedLinear("poisson"), LinearRegression(positive=True)],
+    [Ridge(penalty=2.0), Ridge(), LogisticRegression(), GeneralizedLinear("poisson"), RobustRegression()],
 )
 def test_any_system_with_a_summary_fits_groups(system: Any) -> None:
     frame = table(3)
@@ -207,11 +265,16 @@ def test_what_is_wrong_is_named(given: dict[str, Any], says: str) -> None:
 
 
 @needs_native
+@pytest.mark.parametrize("loss", ["squared", "logistic", "poisson"])
+@pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("pull", [None, np.array([0.0, 1e-4, 3.0])])
-def test_the_kernel_is_its_reference(pull: Any) -> None:
-    frame = table(8, 2)
+def test_the_kernel_is_its_reference(pull: Any, intercept: bool, loss: Any) -> None:
+    frame = with_labels(table(9, 2))
     frame.loc[frame["key"] == 3, "a"] = 1.0
     frame.loc[frame["key"] == 4, "b"] = frame["a"]
+    frame.loc[frame["key"] == 5, ["up", "count"]] = 0.0
+    frame.loc[frame["key"] == 6, "up"] = (frame["b"] > 1.0).astype(float)
+    t = frame[{"squared": "y", "logistic": "up", "poisson": "count"}[loss]].to_numpy()
     columns = [np.ascontiguousarray(frame[name]) for name in COLUMNS]
     grouping = group_rows(nw.from_native(frame), ["key"])
     found = []
@@ -221,10 +284,11 @@ def test_the_kernel_is_its_reference(pull: Any) -> None:
             np.empty((2, grouping.groups)),
             np.empty((2, grouping.groups), np.int32),
         )
-        given = (columns, frame["y"].to_numpy(), frame["n"].to_numpy(), grouping.order, grouping.starts, pull, True)
-        function(*numbers[0], numbers[1], *numbers[2], *given, 0, grouping.groups)
+        given = (columns, t, frame["n"].to_numpy(), grouping.order, grouping.starts, pull, intercept)
+        kind = kernels.native.Loss[loss] if len(found) == 0 else loss
+        function(*numbers[0], numbers[1], *numbers[2], *given, kind, 0, grouping.groups)
         found.append(numbers)
-    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-12, atol=1e-20)
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-12 if intercept else 1e-9, atol=1e-20)
     np.testing.assert_allclose(found[0][1][0], found[1][1][0], rtol=1e-12)
     np.testing.assert_allclose(found[0][1][1], found[1][1][1], atol=1.0)
     np.testing.assert_array_equal(found[0][2], found[1][2])

@@ -10,6 +10,9 @@ Decisions
 - **Rank.** A column is left out, as in R, where less than 2 (D + 10) eps of it remains beside those before it. Where
   more remains, but the condition exceeds 1e7 or the rounding of the numbers themselves is as large, the kernel decides
   nothing: the group is fitted by the system as any other table.
+- **Likelihoods.** Newton's steps are taken in the orthonormal columns of that factor. The certificate is that of a
+  single fit (`solvers/smooth/refine.py`): the gradient in double-double on the rows, and a ball that holds the maximum.
+  Labels that weights on the way separate have no maximum; where neither is proven, a single fit decides.
 - **One law.** What is found equals `fit` and `summary` of the rows of the group; settings that the kernel does not
   know, such as `Ridge(penalty="auto")`, are fitted group by group.
 """

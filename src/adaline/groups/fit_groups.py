@@ -13,16 +13,18 @@ from adaline.arrays import Array, DataLike
 from adaline.errors import AdalineError, InvalidParameter, kept_warnings
 from adaline.estimator import clone, is_classifier
 from adaline.fitted import AnySystem
-from adaline.groups.regressions import STATES, GroupedRows, regress
+from adaline.groups.regressions import STATES, GroupedRows, KernelLoss, regress
 from adaline.groups.rows import GroupTable, read_group_table
 from adaline.inference.summary import FrameBackend, frame_of_columns
 from adaline.input.basis import columns_of
 from adaline.results import Status
+from adaline.solvers.smooth.choose import SmoothSolver
 from adaline.sources import TableSource
 from adaline.sources.tables.spec import TableSpec, names_of
-from adaline.systems import LinearRegression, Ridge
+from adaline.systems import GeneralizedLinear, LinearRegression, LogisticRegression, Ridge
 
 SOLVED = Status.SOLVED.label
+UNBOUNDED = (Status.SEPARATED, Status.QUASI_SEPARATED, Status.NO_MINIMUM)  # there are no coefficients
 # what is said of groups in each state, about a column where one is named
 WORDS = {
     "solved": SOLVED,
@@ -32,9 +34,36 @@ WORDS = {
     "dependent": "rank-deficient: {name} depends on columns before it and is left out",
     "no_freedom": "no standard errors: as many rows as coefficients",
     "exact": "exact fit: no tests",
+    "one_class": "one class",
+    "separated": Status.SEPARATED.label,
+    "unbounded": Status.NO_MINIMUM.label,
 }
 
 
+CLOSED_FORM = {"positive": (False,), "weights": ("frequency",), "basis": (None,)}
+LIKELIHOOD = {"l1": (0,), "solver": get_args(SmoothSolver), "init": (None,), "basis": (None,)}
+# what the kernel fits: systems, its loss, and the settings under which it is what they minimise
+FITTED_BY_KERNEL: tuple[tuple[type, KernelLoss, dict[str, tuple[Any, ...]]], ...] = (
+    (LinearRegression, "squared", CLOSED_FORM | {"solver": ("auto", "normal", "qr", "svd")}),
+    (Ridge, "squared", CLOSED_FORM | {"standardize": (False, None)}),
+    (
+        LogisticRegression,
+        "logistic",
+        LIKELIHOOD | {"standardize": (False, None), "class_weight": (None,), "firth": (False,)},
+    ),
+    (
+        GeneralizedLinear,
+        "poisson",
+        LIKELIHOOD
+        | {
+            "weights": ("frequency",),
+            "activation": (None,),
+            "loss": ("poisson",),
+            "link": (None, "log"),
+            "dispersion": (None,),
+        },
+    ),
+)
 STATISTICS = ("estimate", "std_error", "statistic", "p_value")
 RESULTS = ("name", *STATISTICS, "rows", "status", "digits")
 
@@ -73,9 +102,10 @@ def fit_groups(
 ) -> Any:
     """Fit the same regression to every group of a table, and return a frame of coefficients.
 
-    The rows are read once and sorted by group. `LinearRegression`, and `Ridge` at a number as penalty, are fitted to
-    all groups by one kernel, on all threads; any other system with a `summary` is fitted to one group after the other.
-    Coefficients, standard errors and tests are those that `fit` and `summary` find from the rows of the group.
+    The rows are read once and sorted by group. `LinearRegression`, `Ridge`, `LogisticRegression` of two classes and
+    `GeneralizedLinear("poisson")`, with a number as penalty or none, are fitted to all groups by one kernel, on all
+    threads; any other system with a `summary` is fitted to one group after the other. Coefficients, standard errors and
+    tests are those that `fit` and `summary` find from the rows of the group.
 
     Parameters
     ----------
@@ -102,8 +132,8 @@ def fit_groups(
         key, it has one row a coefficient, with the columns of `by`, `name` ("intercept" or the column), `estimate`,
         `std_error`, `statistic`, `p_value`, `rows` of the group, `status`, and `digits`: the correct digits of the
         group's worst coefficient, a proven bound. `status` is "solved", or says why there are no numbers (missing
-        values, too few rows), why some are missing (a column that is constant or depends on others is left out, as in
-        R), or what the certificate of the fit says. Numbers that do not exist are NaN.
+        values, too few rows, separated classes), why some are missing (a column that is constant or depends on others
+        is left out, as in R), or what the certificate of the fit says. Numbers that do not exist are NaN.
 
     Examples
     --------
@@ -122,7 +152,7 @@ def fit_groups(
 
     References
     ----------
-    Lecture S0, section 5.1, (5.8), for every group. One pass over the rows.
+    Lecture S0, section 5.1, (5.8), and S2, IRLS, for every group. One pass over the rows.
     """
     given = {"target": target, "features": features, "weight": weight, "formula": formula}
     if isinstance(data, TableSource) and any(value is not None for value in given.values()):
@@ -137,9 +167,10 @@ def fit_groups(
 def _fit_all(system: AnySystem, groups: GroupTable) -> Found:
     """Return what is found of every group."""
     rows, names, target = groups.rows, groups.names, groups.target
-    if _is_plain(system):
+    loss = _kernel_loss(system)
+    if loss is not None:
         penalty: Any = getattr(system, "penalty", 0)
-        found = regress(rows, system.fit_intercept, np.full(len(names), float(penalty)) if penalty else None)
+        found = regress(rows, system.fit_intercept, np.full(len(names), float(penalty)) if penalty else None, loss)
         words = np.array(
             [[WORDS[state].format(name=name) for name in (*names, target)] for state in WORDS], dtype=object
         )
@@ -153,15 +184,15 @@ def _fit_all(system: AnySystem, groups: GroupTable) -> Found:
     return table
 
 
-def _is_plain(system: AnySystem) -> bool:
-    """Whether the kernel fits what this system fits: least squares, or ridge at a penalty in the columns' own units."""
-    if type(system) is LinearRegression:
-        free = system.solver in ("auto", "normal", "qr", "svd")
-    elif type(system) is Ridge:
-        free = isinstance(system.penalty, int | float) and not system.standardize
-    else:
-        return False
-    return free and not system.positive and system.weights == "frequency" and system.basis is None
+def _kernel_loss(system: AnySystem) -> KernelLoss | None:
+    """Return the loss by which the kernel fits what this system fits; None for other systems and settings."""
+    for kind, loss, settings in FITTED_BY_KERNEL:
+        given = {name: getattr(system, name) for name in settings} if type(system) is kind else None
+        if given is not None and all(
+            isinstance(value, str | int | float | None) and value in settings[name] for name, value in given.items()
+        ):
+            return loss if isinstance(getattr(system, "penalty", 0), int | float) else None
+    return None
 
 
 def _fit_one(system: AnySystem, rows: GroupedRows, group: int, names: list[str], target: str, found: Found) -> str:
@@ -180,12 +211,14 @@ def _fit_one(system: AnySystem, rows: GroupedRows, group: int, names: list[str],
             table = model.summary()
         except AdalineError as error:
             return str(error)
+    found.digits[group] = model.certificate_.digits
+    if model.certificate_.status in UNBOUNDED:
+        return str(model.certificate_.status)
     places = {"intercept": 0} | {str(name): 1 + j for j, name in enumerate(columns_of(model))}
     for row in table.to_dict()["coefficients"]:
         if "left_out" not in row:
             for name in STATISTICS:
                 getattr(found, name)[group, places[row["name"]]] = row[name]
-    found.digits[group] = model.certificate_.digits
     return str(model.certificate_.status)
 
 
