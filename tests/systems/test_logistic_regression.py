@@ -416,3 +416,26 @@ def test_a_class_without_weight_is_never_predicted(classes: int, settings: dict[
         np.testing.assert_allclose(np.delete(p, 1, axis=1), others.predict_proba(X), rtol=1e-6)
     if settings == {}:
         assert model.summary().to_dict()["coefficients"]
+
+
+@pytest.mark.every
+@pytest.mark.parametrize(
+    ("x", "y", "status"),
+    [
+        ([1e-5, 1, 2, 3], [0, 1, 1, 1], Status.SOLVED),  # a plane separates them, but none through the origin
+        ([-1, -2, 3, 4], [0, 0, 1, 1], Status.SEPARATED),
+        ([-1, 0, 0, 4], [0, 0, 1, 1], Status.QUASI_SEPARATED),
+        ([1, -1, 1, 2, 4, -5, 3], [0, 0, 1, 1, 2, 2, 0], Status.SOLVED),
+        ([-2, -1, 0, 0, 4, 5], [0, 0, 0, 1, 2, 2], Status.QUASI_SEPARATED),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::adaline.errors.AdalineWarning")
+def test_without_an_intercept_planes_go_through_the_origin(x: list[float], y: list[int], status: Status) -> None:
+    rows = np.array(x, dtype=float)[:, None]
+    model = LogisticRegression(fit_intercept=False).fit(rows, y)
+    assert model.certificate_.status is status
+    if model.separation_ is not None:
+        assert (model.separation_.direction[:, 0] == 0).all()
+        return
+    p, own = model.predict_proba(rows), np.array(y)[:, None] == model.classes_
+    np.testing.assert_allclose((p - own).T @ rows, 0.0, atol=1e-9)

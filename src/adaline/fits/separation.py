@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, host
+from adaline.arrays import Array, as_dense, host
 from adaline.block import Block
 from adaline.errors import AdalineError
 from adaline.forms import Finite, one_of_words
@@ -27,11 +27,12 @@ from adaline.locks import cached_property
 from adaline.penalties import RidgePenalty
 from adaline.results import Status
 from adaline.scans import Scan
-from adaline.separation.budget import Budget
+from adaline.separation.budget import Budget, Undecided
 from adaline.separation.separability import decide_jointly, quasi_separating_weights, separating_weights
 from adaline.solvers.smooth.newton import DescentResult
 from adaline.solvers.smooth.problem import Problem, build_problem
-from adaline.sources import Source
+from adaline.sources import ArraySource, Source
+from adaline.sources.runners import each_block
 from adaline.sources.totals import weight_totals
 from adaline.sums.outputs import outputs
 
@@ -44,6 +45,8 @@ MOST_EXPLAINED_NUMBERS = 2**22
 MOST_EXPLAINED_COORDINATES = 64
 # rows x columns^2 x classes up to which each class is explained; doubling it takes up to twice as long
 MOST_EXPLAINED_WORK = 2**21
+# numbers of a problem without constants up to which separation is decided; doubling it takes twice the memory
+MOST_MIRRORED_NUMBERS = 2**25
 # margin of a row, relative to the largest, that counts as zero; 10x larger accepts planes that misclassify rows
 # slightly
 ON_PLANE = 1e-9
@@ -123,15 +126,16 @@ class SeparationCheck:
         return weight_totals(self.problem.source).lightest if self.problem.source.targets.weighted else 1.0
 
     def _decide(self, theta: Array, likely: bool) -> Separation | None:
-        raw = self.problem.to_raw(theta)
+        raw, free, classes = self.problem.to_raw(theta), self.problem.intercept, self.classes
         suspected = Separation("suspected", _unit(raw)) if likely else None
         budget = Budget(self.work)  # of the guess and the decision together
         try:
+            source = self.problem.source if free else _about_origin(self.problem.source, classes)
             guessed = likely and len(raw) == 1
-            plane = quasi_separating_weights(self.problem.source, raw[0], budget) if guessed else None
+            plane = quasi_separating_weights(source, raw[0], budget) if guessed else None
             if plane is not None:
-                return Separation("quasi", _unit(plane))
-            verdict = decide_jointly(self.problem.source, np.arange(self.classes), budget)
+                return Separation("quasi", _unit(np.column_stack([plane[:, :1] * free, plane[:, 1:]])))
+            verdict = decide_jointly(source, np.arange(classes if free else 2), budget)
         except AdalineError:
             return suspected
         if verdict.kind == "none":
@@ -139,7 +143,35 @@ class SeparationCheck:
         assert verdict.coef is not None
         assert verdict.intercept is not None
         coef, constant = np.atleast_2d(verdict.coef), np.atleast_1d(verdict.intercept)
+        if not free:
+            coef = coef.reshape(classes - 1, -1)
+            coef = coef if classes == 2 else np.concatenate([0.0 * coef[:1], coef])
+            constant = np.zeros(len(coef))
         return Separation(verdict.kind, _unit(np.column_stack([constant, coef])))
+
+
+def _about_origin(source: Source, classes: int) -> Source:
+    """Return rows of two classes that a plane separates where weights without a constant separate the given classes.
+
+    A row x of class k and a rival l become v = e_k (x) x - e_l (x) x and its mirror image -v, of the other class; the
+    weights of class 0 are zero. Where w'v + b and w'v - b are positive, so is w'v.
+    """
+    size = 2 * source.n_rows * (classes - 1) ** 2 * source.shape.features
+    if size > MOST_MIRRORED_NUMBERS:
+        raise Undecided(f"separability was not asked about: {size} numbers, the limit is {MOST_MIRRORED_NUMBERS}")
+
+    def contests(block: Block) -> Array:
+        x, t = as_dense(host(block.x)).astype(np.float64), host(block.t)[:, 0].astype(np.intp)
+        if block.weight is not None:
+            x, t = x[host(block.weight) > 0], t[host(block.weight) > 0]
+        own = (t[:, None] == np.arange(classes)).astype(np.float64)
+        rivals = [own[t != rival] - np.eye(classes)[rival] for rival in range(classes)]
+        rows = [x[t != rival] for rival in range(classes)]
+        lifted = [one[:, 1:, None] * row[:, None] for one, row in zip(rivals, rows, strict=True)]
+        return np.concatenate([one.reshape(len(one), -1) for one in lifted])
+
+    v = np.concatenate(each_block(source, contests))
+    return ArraySource(np.concatenate([v, -v]), np.repeat([[1.0], [0.0]], len(v), axis=0))
 
 
 def with_tiny_penalty(problem: Problem) -> Problem:
