@@ -51,6 +51,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"l1": 1.0, "positive": True},
         {"weights": "precision", "l1": 1.0},
     ],
+    "AdditiveModel": [{"criterion": "gcv"}, {"criterion": "ml", "weights": "precision"}],
     "RobustRegression": [
         {"loss": "tukey", "scale": "huber"},
         {"loss": "absolute"},
@@ -128,6 +129,7 @@ WITHOUT_DEFAULT: dict[str, dict[str, Any]] = {"CustomMachine": {"machine": Plane
 
 EXCEPTIONS: dict[str, dict[str, str]] = {
     "weights": {
+        "AdditiveModel(criterion='ml', weights": "precisions count rows",
         "ElasticNet()": "rows are divided into folds",
         "ElasticNet(weights": "precisions count rows",
         "LogisticRegression(penalty='auto', folds=3)": "rows are divided into folds",
@@ -136,6 +138,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     },
     "unit of weights": {
         "Ridge": "a penalty against the sum over rows",
+        "AdditiveModel": "a ratio of variances by degrees of freedom",
         "ElasticNet(l1": "a penalty against the sum over rows",
         "RobustRegression(loss='tukey', scale='huber')": "a scale by degrees of freedom",
         "RobustRegression(penalty": "a penalty against the sum over rows",
@@ -191,7 +194,11 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "WienerFilter(taps": "a recording that is cut is another recording",
         "GaussianClassifier(covariance='full', components=2)": "mixtures need all rows",
     },
-    "several targets": {"CustomMachine": "one machine has all outputs"},
+    "several targets": {
+        "CustomMachine": "one machine has all outputs",
+        "AdditiveModel": "one model has the ratios of variances of one target",
+    },
+    "dependent columns": {"AdditiveModel": "curves of columns that depend on each other are refused"},
     "a constant target": {"CustomMachine": "a machine need not have a constant"},
     "model files": {"CustomMachine": "a machine is Python code"},
     "one weight": {"WienerFilter(taps=2, method='autocorrelation'": "the method takes no weights"},

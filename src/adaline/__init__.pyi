@@ -34,6 +34,7 @@ from adaline.storage import save as save
 from adaline.systems import LMS as LMS
 from adaline.systems import Adaline as Adaline
 from adaline.systems import AdaptiveFilter as AdaptiveFilter
+from adaline.systems import AdditiveModel as AdditiveModel
 from adaline.systems import CustomMachine as CustomMachine
 from adaline.systems import ElasticNet as ElasticNet
 from adaline.systems import FisherDiscriminant as FisherDiscriminant

@@ -45,8 +45,8 @@ def gives_probabilities(model: AnyModel) -> bool:
 
 
 def is_linear(model: AnyModel) -> bool:
-    """Whether a fitted model has coefficients; discriminants that are quadratic have none."""
-    return hasattr(model, "coef_")
+    """Whether a fitted model is linear in its columns; quadratic discriminants, and sums of curves, are not."""
+    return hasattr(model, "coef_") and not hasattr(model, "terms_")
 
 
 def has_summary(model: AnyModel) -> bool:

@@ -127,7 +127,7 @@ MESSAGES = [
     ("y ~ (x", "cannot read the formula"),
     ("y ~ as.factor(a)", r"write C\(a\) for as.factor\(a\)"),
     ("y ~ I(x%%2)", r"%% is not among the operators .* \+, -, \*, /"),
-    ("y ~ x + (1 | a)", r"random effect, \(1 \| a\), which is not available: write C\(a\)"),
+    ("y ~ x + (1 | a)", r"has \(1 \| a\): use AdditiveModel; or write .* C\(group\)"),
     ("y ~ (x]", "its brackets do not match"),
     ("y ~ __import__('os').system('true')", "cannot read"),
     ("y ~ I(x.__class__)", "cannot read"),

@@ -67,8 +67,9 @@ def kinds(case: Case) -> dict[str, Given]:
     out = {
         "float32": given.with_rows(lambda X: X.astype(np.float32)),
         "frame": given.with_rows(lambda X: pd.DataFrame(X, columns=["a", "b (m)", "\u00e4", "d"])),
-        "dependent": given.with_rows(lambda X: np.column_stack([X[:, :2], X[:, 0] - X[:, 1], np.ones(len(X))])),
     }
+    if case.keeps("dependent columns"):
+        out["dependent"] = given.with_rows(lambda X: np.column_stack([X[:, :2], X[:, 0] - X[:, 1], np.ones(len(X))]))
     if settings.get("method") != "autocorrelation":
         out["weights"] = given.with_weight(np.random.default_rng(1).integers(1, 4, len(X)).astype(float))
     if "taps" not in settings and case.targets != "none":
@@ -86,9 +87,10 @@ def kinds(case: Case) -> dict[str, Given]:
         out |= {name: Given(X, one) for name, one in labels.items()}
         if hasattr(case.make(), "partial_fit") and settings.get("components", 1) == 1:
             out |= {name: Given(X, np.minimum(third, seen - 1)) for name, (seen, _) in UNSEEN.items()}
-    elif case.targets != "none" and np.ndim(settings.get("init", 0)) == 0:
+    elif case.targets != "none" and case.keeps("several targets") and np.ndim(settings.get("init", 0)) == 0:
         out["two targets"] = Given(X, np.column_stack([y, y[::-1]]))
     solved = settings.get("solver", "auto") == "auto" and settings.get("criterion") != "loo"
+    solved = solved and case.keeps("dependent columns")
     if case.targets == "numbers" and solved and "taps" not in settings and settings.get("basis") is None:
         out["wide"] = Given(np.random.default_rng(2).normal(size=(20, 24)), y[:20])
     return out

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from adaline.arrays import AnyArray, Array, is_sparse
 from adaline.block import Columns
 from adaline.coding.columns import MISSING_LEVEL, Column, HashedColumn, WordColumn, kind_of
-from adaline.coding.contrasts import Contrast, contrast_of
+from adaline.coding.contrasts import INDEX, Contrast, contrast_of
 from adaline.coding.effects import Effect, effects_of_rows
 from adaline.coding.expressions import compiled, evaluate, lag_of, names_in
 from adaline.coding.learned import Cut, Facts
@@ -68,6 +68,8 @@ class Coding:
     learned : what functions in the terms have learned: means, knots, breaks.
     effects : the columns whose effects are absorbed, with those effects once they are fitted.
     endogenous, instruments : how many of the last terms are endogenous columns, and instruments after them.
+    additive : smooths and random effects, as written in the formula.
+    arguments : how many of the last terms are columns that only these are functions of.
     na : words that stood for missing values in the files of the fit, besides the usual ones.
     notations : how those files wrote numbers and dates, of the target too, unless as 1234.5 and 2024-12-31.
     """
@@ -86,6 +88,8 @@ class Coding:
     notations: tuple[Notation, ...] = field(default=(), compare=False)
     endogenous: Count = 0
     instruments: Count = 0
+    additive: tuple[str, ...] = ()
+    arguments: Count = 0
 
     @cached_property
     def names(self) -> Sequence[str]:
@@ -151,6 +155,8 @@ class Coding:
             learned=tuple(one for one in self.learned if one.text in texts),
             endogenous=0,
             instruments=0,
+            additive=(),
+            arguments=0,
         )
 
     @cached_property
@@ -244,7 +250,8 @@ class Coding:
     @cached_property
     def _by_levels(self) -> frozenset[str]:
         """The raw columns that are coded by their levels."""
-        return frozenset(f.column for term in self.terms for f in term.factors if f.category and f.column is not None)
+        factors = (f for term in self.terms for f in term.factors if f.category and not _is_index(f))
+        return frozenset(f.column for f in factors if f.column is not None)
 
     @cached_property
     def _computed_levels(self) -> tuple[str, ...]:
@@ -314,6 +321,8 @@ class Coding:
         if factor.column is None:
             return compiled(factor.text).size(self.facts) - (factor.category and not factor.full)
         if not factor.category:
+            return 1
+        if _is_index(factor):
             return 1
         column = self.column(factor.column, True)
         if isinstance(column, HashedColumn):
@@ -583,13 +592,17 @@ class _RawRows:
         return known
 
     def _codes(self, factor: TermFactor) -> Codes32:
-        key = (factor.text if factor.column is None else factor.column, True)
+        index = _is_index(factor)
+        key = (factor.text if factor.column is None or index else factor.column, True)
         if key not in self.read:
-            self.read[key] = self._computed_codes(factor) if factor.column is None else self._level_codes(factor.column)
+            self.read[key] = (
+                self._computed_codes(factor) if factor.column is None else self._level_codes(factor.column, index)
+            )
         found: Codes32 = self.read[key]
         return found
 
-    def _level_codes(self, name: str) -> Codes32:
+    def _level_codes(self, name: str, any_level: bool) -> Codes32:
+        """Return the indices of levels, UNKNOWN of those that did not occur where `any_level` or they are averaged."""
         column = self.coding.column(name, True)
         codes = self._codes_of(column)
         if codes.min(initial=0) >= 0:
@@ -600,7 +613,7 @@ class _RawRows:
                 self._refuse_missing(column.name, absent)
             if column.gaps:
                 codes[absent] = len(column.levels)
-        if self.coding.unseen == "error" and (codes == UNKNOWN).any():
+        if not any_level and self.coding.unseen == "error" and (codes == UNKNOWN).any():
             row = int(np.flatnonzero(codes == UNKNOWN)[0])
             level = self.frame[column.name].to_list()[row]
             raise InvalidData(
@@ -752,6 +765,9 @@ class _Rows(_RawRows):
                 out[:, without_level] = np.delete(share, [] if factor.full else base)[:, None]
             yield from out
             return
+        if _is_index(factor):
+            yield codes.astype(np.float64)
+            return
         for column in _contrast(factor).columns(len(levels)):
             values = column[codes]
             if unknown:
@@ -788,6 +804,11 @@ def _contrast(factor: TermFactor) -> Contrast:
     return (contrast_of(factor.text) if factor.text != factor.column else None) or Contrast(
         factor.column or factor.text
     )
+
+
+def _is_index(factor: TermFactor) -> bool:
+    """Whether a category is given by the indices of its levels."""
+    return factor.column is not None and factor.text.startswith(INDEX) and factor.text != factor.column
 
 
 def check_policies(missing: str, unseen: str) -> None:

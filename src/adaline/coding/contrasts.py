@@ -25,6 +25,7 @@ NAMES = {
     "contr.poly": "Poly",
     "contr.helmert": "Helmert",
 }
+INDEX = "level_index"  # the function of a category that is the index of its level, not a set of contrasts
 MOST_POLYNOMIAL = 95  # levels, as in R: beyond, powers are too close to dependent
 POWERS = (".Linear", ".Quadratic", ".Cubic")
 
@@ -39,6 +40,8 @@ class Contrast:
 
     def names(self, text: str, levels: list[str]) -> list[str]:
         """Return the names of the L - 1 columns."""
+        if self.kind == INDEX:
+            return [f"{self.column}[index]"]
         if self.kind == "Poly":
             return [f"{text}{POWERS[p] if p < len(POWERS) else f'^{p + 1}'}" for p in range(len(levels) - 1)]
         out = self.base(levels) if self.kind != "Sum" else len(levels) - 1
@@ -46,6 +49,9 @@ class Contrast:
 
     def columns(self, count: int) -> Iterator[Array]:
         """Yield the values of each column for each of L levels, (L,); reference coding is left to the caller."""
+        if self.kind == INDEX:
+            yield np.arange(float(count))
+            return
         if self.kind == "Poly":
             if count > MOST_POLYNOMIAL:
                 raise InvalidData(f"polynomial contrasts of {self.column!r} need at most {MOST_POLYNOMIAL} levels")
@@ -74,13 +80,15 @@ class Contrast:
 def contrast_of(text: str) -> Contrast | None:
     """Return the category that a factor of a formula is, C(x, Sum) or factor(x); None where it is an expression."""
     tree, quoted = syntax_tree(text)
-    if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id in ("C", "factor")):
+    if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id in ("C", "factor", INDEX)):
         return None
     match tree.args:
         case [column, *options] if not tree.keywords and len(options) <= (tree.func.id == "C"):
             name = dotted(column)
             name = quoted.get(column.id) if isinstance(column, ast.Name) and column.id in quoted else name
             if name is not None:
+                if tree.func.id == INDEX:
+                    return Contrast(name, INDEX)
                 return Contrast(name) if not options else _of_options(name, text, options[0])
     raise _refusal(text)
 

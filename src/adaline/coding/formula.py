@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
+from adaline.coding.additive import argument_terms, read_terms, split_additive
 from adaline.coding.contrasts import contrast_of
 from adaline.coding.expressions import (
     CONSTANTS,
@@ -34,6 +35,8 @@ class Formula:
 
     absorb : the columns after a bar, whose effects are absorbed.
     endogenous, instruments : how many of the last terms are those before and after the second tilde, instruments last.
+    additive : the texts of smooths and random effects.
+    arguments : the columns that these are functions of, where they are not among the terms.
     """
 
     target: str
@@ -43,10 +46,12 @@ class Formula:
     absorb: tuple[str, ...] = ()
     endogenous: int = 0
     instruments: int = 0
+    additive: tuple[str, ...] = ()
+    arguments: tuple[Term, ...] = ()
 
     def columns(self) -> list[str]:
         """Return the raw columns of the terms, each once."""
-        factors = [factor for term in self.terms for factor in term.factors]
+        factors = [factor for term in (*self.terms, *self.arguments) for factor in term.factors]
         return list(dict.fromkeys(name for factor in factors for name in (*factor.numbers(), *factor.categories())))
 
 
@@ -67,7 +72,13 @@ def read_formula(
     if len(text) > LONGEST:
         raise InvalidParameter(f"the formula {shown!r} has {len(text):,} characters; at most {LONGEST:,} are read")
     text = QUOTE.sub(lambda found: f"`{found[1][1:-1]}`", text)
+    text, additive = split_additive(text)
     text, absorb, instrumented = _without_effects(text, shown)
+    if additive and (absorb or instrumented):
+        raise InvalidParameter(
+            f"the formula {shown!r} has smooths or random effects beside absorbed effects or instruments: write "
+            "(1 | group) for the effects of a group, or leave out the smooths"
+        )
     bare = "".join(QUOTED.split(text)[::2])
     everything = [name for name in everything if name not in absorb]
     caret = "^" in bare and "**" not in bare
@@ -94,14 +105,17 @@ def read_formula(
         _sum([_offset(_text(one.factors[0], caret), categories) for one in offsets]),
         absorb,
         *map(len, after),
+        additive=additive,
+        arguments=tuple(one for one in argument_terms(read_terms(additive), categories, booleans) if one not in terms),
     )
-    if not formula.terms and not (formula.intercept and re.search(r"[\w.]", bare.rpartition("~")[2])):
+    if (
+        not formula.terms
+        and not formula.arguments
+        and not (formula.intercept and re.search(r"[\w.]", bare.rpartition("~")[2]))
+    ):
         raise InvalidParameter(f"the formula {shown!r} leaves nothing to fit: neither a column nor a constant")
     _check_names(formula, known)
     return formula
-
-
-RANDOM = re.compile(r"\((?:[^()|]|\([^()|]*\))*\|+\s*([^()|]*?)\s*\)")  # (1 + log(x) | group)
 
 
 def _without_effects(text: str, shown: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
@@ -113,12 +127,6 @@ def _without_effects(text: str, shown: str) -> tuple[str, tuple[str, ...], tuple
     parts = QUOTED.split(text)  # what is quoted has odd indices
     if not any("|" in part for part in parts[::2]):
         return text, (), ()
-    if random := RANDOM.search("`".join(parts[::2])):
-        group = random[1] or "group"
-        raise InvalidParameter(
-            f"the formula {shown!r} has a random effect, {random[0]}, which is not available: write C({group}) for "
-            f"fixed effects, or end the formula with '| {group}' to absorb them"
-        )
     first, *rest = _split(text, "|")
     last = _split(rest[-1], "~")
     if len(last) == 2:

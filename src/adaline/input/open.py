@@ -45,7 +45,7 @@ from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wante
 from adaline.input.coded import coded, is_coded, take_intercept
 from adaline.input.columns import InputColumns, first_index, kept_names
 from adaline.input.labels import Labels, category_order, encode_labels, read_labels
-from adaline.input.system import absorbs_nothing, coding_on, columns_if_any, columns_on, names_on
+from adaline.input.system import System, absorbs_nothing, coding_on, columns_if_any, columns_on, names_on
 from adaline.lazy import nw
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, is_table
 from adaline.sources.array import read_weights
@@ -379,6 +379,8 @@ def _open_source(
             return OpenedRows(_absorbed(system, coded_by(source, replace(columns.coding, effects=afresh))), columns)
         return OpenedRows(coded(system, source, targets), columns)
     coding = source.learn_coding()
+    if coding is not None and isinstance(system, System) and (own := system._recoded(coding)) is not coding:
+        source, coding = _recoded(source, own), own
     if source.targets.offset and not system.takes_offset:
         raise InvalidParameter(
             f"{type(system).__name__} takes no offset, and the table was opened with one: use GeneralizedLinear"
@@ -393,6 +395,12 @@ def _open_source(
                 f"{type(system).__name__} takes no instruments, and the formula of the table has some: use "
                 "InstrumentalVariables, or leave out the last part of the formula"
             )
+        if coding.additive and not getattr(system, "takes_additive", False):
+            raise InvalidParameter(
+                f"{type(system).__name__} has neither smooths nor random effects, and the formula has "
+                f"{coding.additive[0]}: use AdditiveModel; or write ns(x, 5) for a curve, C(group) for effects of a "
+                "group"
+            )
     if coding is not None and coding.effects and not targets:
         raise absorbs_nothing(system)
     if coding is not None and coding.effects and wanted_basis(system) is not None:
@@ -402,6 +410,18 @@ def _open_source(
     kept, first = kept_names(source.names), first_index(source.names)
     columns = InputColumns(source.shape.features, kept, coding, basis, source.hashed, first)
     return OpenedRows(rows, columns)
+
+
+def _recoded(source: Source, coding: Coding) -> Source:
+    """Return the rows of a table in another coding."""
+    if not is_table(source):
+        raise InvalidParameter(
+            "terms= is for arrays, frames and tables as opened: write smooths and random effects in the formula of "
+            "open_table instead"
+        )
+    from adaline.sources.tables.source import coded_by
+
+    return coded_by(source, coding)
 
 
 def _absorbed(system: AnySystem, source: Source) -> Source:
@@ -425,6 +445,7 @@ def _read_new(system: AnySystem, x: AnyArray) -> tuple[Any, InputColumns]:
     x, frame = _frame_of(x)
     coding = None if frame is None else learn_from_frame(frame)
     if frame is not None and coding is not None:
+        coding = system._recoded(coding) if isinstance(system, System) else coding
         _refuse_constant_levels(coding)
         return coding.code(frame), InputColumns(coding.count, kept_names(coding.names), coding)
     rows = _numbers(system, x)

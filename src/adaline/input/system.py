@@ -66,6 +66,8 @@ class System(BaseEstimator):
     """Whether outputs may have a part that is known, a number for each row."""
     takes_instruments: ClassVar[bool] = False
     """Whether a formula may have endogenous columns and instruments."""
+    takes_additive: ClassVar[bool] = False
+    """Whether a formula may have smooths and random effects."""
     _state: SystemState | None = None
     _fitted_with: FittedWith[Any] = FittedWith(FitSettings)
     n_features_in_ = ColumnAttribute[int](lambda columns: columns.count)
@@ -82,6 +84,10 @@ class System(BaseEstimator):
     def _absorb(self, table: Any) -> Source:
         """Return the rows of a table without the effects that it absorbs; most systems absorb none."""
         raise absorbs_nothing(self)
+
+    def _recoded(self, coding: Coding) -> Coding:
+        """Return how the system codes columns of a table or frame that would be coded like this."""
+        return coding
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether the model is fitted: what scikit-learn's `check_is_fitted` asks."""

@@ -2,7 +2,10 @@ from adaline.smooths.cubic import CubicSpline as CubicSpline
 from adaline.smooths.cubic import CyclicSpline as CyclicSpline
 from adaline.smooths.diagonal import DiagonalForm as DiagonalForm
 from adaline.smooths.diagonal import diagonal_form as diagonal_form
+from adaline.smooths.diagonal import margin_directions as margin_directions
 from adaline.smooths.penalized import PenalizedSpline as PenalizedSpline
+from adaline.smooths.pieces import CubicPieces as CubicPieces
+from adaline.smooths.pieces import as_pieces as as_pieces
 from adaline.smooths.smooth import Smooth as Smooth
 from adaline.smooths.tensor import TensorProduct as TensorProduct
 from adaline.smooths.thin_plate import ThinPlate as ThinPlate

@@ -36,7 +36,7 @@ class CubicSpline:
         knots, at = np.array(self.knots), np.asarray(x, dtype=np.float64)[:, 0]
         inside = np.clip(at, knots[0], knots[-1])
         j = np.clip(np.searchsorted(knots, inside, side="right") - 1, 0, len(knots) - 2)
-        out = _pieces(inside, j, j + 1, knots[j], knots[j + 1], self._curvature)
+        out = _pieces(inside, j, j + 1, knots[j], knots[j + 1], self.curvature)
         beyond = np.flatnonzero(inside != at)
         if len(beyond):
             out[beyond] += (at - inside)[beyond, None] * self._slopes[(at[beyond] > knots[-1]).astype(int)]
@@ -45,10 +45,10 @@ class CubicSpline:
     def penalty(self) -> Array:
         """Return the integral of the squared second derivative, (width, width)."""
         second = _natural_differences(np.diff(self.knots))
-        return np.asarray(second.T @ self._curvature[1:-1])
+        return np.asarray(second.T @ self.curvature[1:-1])
 
     @cached_property
-    def _curvature(self) -> Array:
+    def curvature(self) -> Array:
         """F: second derivatives at the knots."""
         h = np.diff(self.knots)
         out = np.zeros((len(self.knots), len(self.knots)))
@@ -61,7 +61,7 @@ class CubicSpline:
     @cached_property
     def _slopes(self) -> Array:
         """First derivatives at the first and the last knot, (2, width)."""
-        h, curvature = np.diff(self.knots), self._curvature
+        h, curvature = np.diff(self.knots), self.curvature
         out = np.zeros((2, len(self.knots)))
         out[0, :2], out[1, -2:] = (-1 / h[0], 1 / h[0]), (-1 / h[-1], 1 / h[-1])
         out[0] -= h[0] / 6 * curvature[1]
@@ -85,11 +85,11 @@ class CyclicSpline:
         knots = np.array(self.knots)
         at = knots[0] + np.mod(np.asarray(x, dtype=np.float64)[:, 0] - knots[0], knots[-1] - knots[0])
         j = np.clip(np.searchsorted(knots, at, side="right") - 1, 0, len(knots) - 2)
-        return _pieces(at, j, (j + 1) % self.width, knots[j], knots[j + 1], self._curvature)
+        return _pieces(at, j, (j + 1) % self.width, knots[j], knots[j + 1], self.curvature)
 
     def penalty(self) -> Array:
         """Return the integral of the squared second derivative, (width, width)."""
-        return np.asarray(self._matrices[0].T @ self._curvature)
+        return np.asarray(self._matrices[0].T @ self.curvature)
 
     @cached_property
     def _matrices(self) -> tuple[Array, Array]:
@@ -107,7 +107,7 @@ class CyclicSpline:
         return differences, products
 
     @cached_property
-    def _curvature(self) -> Array:
+    def curvature(self) -> Array:
         differences, products = self._matrices
         return np.asarray(np.linalg.solve(products, differences))
 

@@ -13,7 +13,7 @@ sums of b_k over the rows:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -33,11 +33,13 @@ class DiagonalForm:
     ----------
     transform : T, (width, m).
     weights : d, (penalties, m).
+    first : gamma of the first of mgcv's coordinates, which decides a sign in its tests of smooths, (m,).
     shift : what mgcv's log|X'X + S| - log|S| has beyond that of these coordinates.
     """
 
     transform: Array
     weights: Array
+    first: Array
     shift: float = 0.0
 
 
@@ -53,37 +55,50 @@ def diagonal_form(smooth: Smooth, sums: Array | None, select: bool = False) -> D
     if isinstance(smooth, TensorProduct):
         form = _of_products(smooth, sums)
     else:
-        penalty, free = smooth.penalty(), np.eye(smooth.width)
-        if sums is not None:
-            free = np.linalg.qr(np.asarray(sums, dtype=np.float64)[:, None], mode="complete")[0][:, 1:]
-        values, vectors = _eigen(free.T @ penalty @ free)
-        form = DiagonalForm(free @ vectors, values[None])
+        free = _constrained(smooth.width, sums)
+        values, vectors = _eigen(free.T @ smooth.penalty() @ free)
+        form = DiagonalForm(free @ vectors, values[None], vectors[0])
     if select and (straight := ~form.weights.any(axis=0)).any():
-        form = DiagonalForm(form.transform, np.vstack([form.weights, straight.astype(float)]), form.shift)
+        form = replace(form, weights=np.vstack([form.weights, straight.astype(float)]))
     return form
 
 
+def _constrained(width: int, sums: Array | None) -> Array:
+    """Return Z, orthonormal columns with c' Z = 0; the unit matrix where there is no constraint."""
+    if sums is None:
+        return np.eye(width)
+    return np.asarray(np.linalg.qr(np.asarray(sums, dtype=np.float64)[:, None], mode="complete")[0][:, 1:])
+
+
+def margin_directions(margin: Smooth) -> tuple[Array, Array]:
+    """Return eigenvectors of a margin's penalty, the constant first where it has no penalty, and eigenvalues by the
+    largest.
+    """
+    values, vectors = _eigen(margin.penalty())
+    straight = values == 0
+    constant = vectors[:, straight] @ (vectors[:, straight].T @ np.ones(margin.width))
+    if np.linalg.norm(constant) > 0:
+        rotated = np.linalg.qr(np.column_stack([constant, vectors[:, straight]]))[0]
+        vectors = np.column_stack([rotated[:, : straight.sum()], vectors[:, ~straight]])
+        values = np.concatenate([values[straight], values[~straight]])
+    return vectors, values / values.max()
+
+
 def _of_products(smooth: TensorProduct, sums: Array | None) -> DiagonalForm:
-    each = [_eigen(one.penalty()) for one in smooth.margins]
     transform: Array = np.eye(1)
     sizes = [one.width for one in smooth.margins]
     weights = np.zeros((len(sizes), smooth.width))
-    for j, (one, (values, vectors)) in enumerate(zip(smooth.margins, each, strict=True)):
-        straight = values == 0
-        constant = vectors[:, straight] @ (vectors[:, straight].T @ np.ones(one.width))
-        if np.linalg.norm(constant) > 0:  # the constant first among the directions without penalty
-            rotated = np.linalg.qr(np.column_stack([constant, vectors[:, straight]]))[0]
-            vectors = np.column_stack([rotated[:, : straight.sum()], vectors[:, ~straight]])
-            values = np.concatenate([values[straight], values[~straight]])
+    for j, one in enumerate(smooth.margins):
+        vectors, values = margin_directions(one)
         transform = np.asarray(np.kron(transform, vectors), dtype=np.float64)
-        part = np.kron(np.kron(np.ones(prod(sizes[:j])), values / values.max()), np.ones(prod(sizes[j + 1 :])))
-        weights[j] = part
+        weights[j] = np.kron(np.kron(np.ones(prod(sizes[:j])), values), np.ones(prod(sizes[j + 1 :])))
+    first = transform.T @ _constrained(smooth.width, sums)[:, 0]
     if sums is None:
-        return DiagonalForm(transform, weights)
+        return DiagonalForm(transform, weights, first)
     along = transform.T @ (sums / np.linalg.norm(sums))
     penalised = weights.any(axis=0)
     shift = 2 * np.log(abs(along[0])) - np.log1p(-np.sum(along[penalised] ** 2))
-    return DiagonalForm(transform[:, 1:], weights[:, 1:], float(shift))
+    return DiagonalForm(transform[:, 1:], weights[:, 1:], first[1:], float(shift))
 
 
 def _eigen(penalty: Array) -> tuple[Array, Array]:

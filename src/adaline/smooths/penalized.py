@@ -39,6 +39,11 @@ class PenalizedSpline:
         np.put_along_axis(out, first[:, None] + np.arange(4), (local + (at - inside) * slope).T, axis=1)
         return out
 
+    def knots(self) -> Array:
+        """Return the knots inside, the ends of the range moved out by the margin, (width - 2,)."""
+        beyond = (self.high - self.low) * MARGIN
+        return np.linspace(self.low - beyond, self.high + beyond, self.width - 2)
+
     def penalty(self) -> Array:
         """Return the sum of squared second differences of the coefficients, (width, width)."""
         second = np.diff(np.eye(self.width), 2, axis=0)

@@ -17,8 +17,9 @@ from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, get_arg
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.basis import BASES, Basis
+from adaline.basis import BASES, Basis, Custom
 from adaline.coding import Column, HashedColumn, WordColumn
+from adaline.fits.additive.design import AdditiveDesign
 from adaline.forms import NOT_KEPT, FieldValue, Size, Strings
 from adaline.input.system import System
 from adaline.scans import SCANS, Scan
@@ -28,6 +29,8 @@ from adaline.systems import SYSTEMS, UNSUPERVISED
 
 KNOWN: dict[str, type[Any]] = {**SYSTEMS, **UNSUPERVISED}
 """The systems that can be stored."""
+STORED_BASES = (*(cls for cls in BASES.values() if cls is not Custom), AdditiveDesign)
+"""The bases that can be stored; a user's function is code."""
 FINAL: dict[type[Any], tuple[type[Any], ...]] = {
     Scan: tuple(SCANS.values()),
     Factor: (CholeskyFactor, KeptFactor, SpectralFactor),
@@ -121,7 +124,7 @@ def names_beside(cls: type[Any]) -> dict[str, FieldValue]:
 
 def _reachable() -> Iterator[type[Any]]:
     """Yield the classes of the objects in states."""
-    known = (state_class(cls) for cls in (*KNOWN.values(), *BASES.values()))
+    known = (state_class(cls) for cls in (*KNOWN.values(), *STORED_BASES))
     waiting = [cls for cls in dict.fromkeys(known) if cls is not None]
     seen = {*waiting}
     while waiting:

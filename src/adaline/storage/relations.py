@@ -23,6 +23,7 @@ from adaline.coding.expressions import compiled, names_in
 from adaline.coding.formula import targets_of
 from adaline.coding.learned import LearnedFunction
 from adaline.errors import AdalineError
+from adaline.fits.additive.design import AdditiveDesign
 from adaline.fitted import AnyModel
 from adaline.forms import SHARE_ROUNDING, ClassesOf, Sizes
 from adaline.scans import AdaptiveRule, CoordinateRule, Scan
@@ -68,6 +69,8 @@ def basis_size(basis: Any) -> int:
         return int(basis.terms) if basis.random else 2 * int(basis.terms) * basis.n_features_in_
     if isinstance(basis, Spline):
         return sum(map(basis.width, basis.knots_))
+    if isinstance(basis, AdditiveDesign):
+        return basis.size
     if isinstance(basis, Beside):
         return sum(map(basis_size, basis.bases_))
     return basis_size(basis.outer_) if isinstance(basis, After) else len(basis.centres_)

@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 from adaline.activations import ACTIVATIONS
 from adaline.arrays import host_values, is_device
 from adaline.attributes import give_attributes, own_attributes
-from adaline.basis import BASES, Custom
+from adaline.basis import Custom
 from adaline.errors import InvalidType
 from adaline.fitted import AnyModel
 from adaline.input.system import SystemState
@@ -51,7 +51,16 @@ from adaline.losses import LOSSES, Binomial, Composed, Linked, NegativeBinomial,
 from adaline.results import Status
 from adaline.scans import Scan
 from adaline.state import HELD, settings_at_fit
-from adaline.storage.fields import CLASSES, KNOWN, fields_of, given_fields, kept_fields, names_beside, state_class
+from adaline.storage.fields import (
+    CLASSES,
+    KNOWN,
+    STORED_BASES,
+    fields_of,
+    given_fields,
+    kept_fields,
+    names_beside,
+    state_class,
+)
 from adaline.storage.pipelines import of_scikit_learn
 from adaline.systems import LogisticRegression
 from adaline.systems.online_alias import with_present_name
@@ -70,7 +79,7 @@ so many times the characters that are stored."""
 
 NESTED: dict[str, dict[str, type[Any]]] = {
     "system": KNOWN,
-    "basis": {name: cls for name, cls in BASES.items() if cls is not Custom},
+    "basis": {cls.__name__: cls for cls in STORED_BASES},
 }
 """What can be inside a system or a pipeline, beside scikit-learn's steps: stored by its constructor arguments and what
 fit has set."""

@@ -1,5 +1,6 @@
 from adaline.systems.adaline import Adaline as Adaline
 from adaline.systems.adaptive_filter import AdaptiveFilter as AdaptiveFilter
+from adaline.systems.additive_model import AdditiveModel as AdditiveModel
 from adaline.systems.custom_machine import CustomMachine as CustomMachine
 from adaline.systems.elastic_net import ElasticNet as ElasticNet
 from adaline.systems.families.closed_form import ClosedFormClassifier as ClosedFormClassifier

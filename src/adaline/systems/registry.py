@@ -9,8 +9,8 @@ PACKAGE = "adaline.systems"
 
 SYSTEMS = Registry(
     PACKAGE,
-    "LinearRegression Ridge ElasticNet RobustRegression InstrumentalVariables WienerFilter AdaptiveFilter "
-    "GeneralizedLinear LeastSquaresClassifier FisherDiscriminant GaussianClassifier LogisticRegression "
+    "LinearRegression Ridge ElasticNet RobustRegression InstrumentalVariables AdditiveModel WienerFilter "
+    "AdaptiveFilter GeneralizedLinear LeastSquaresClassifier FisherDiscriminant GaussianClassifier LogisticRegression "
     "OrdinalRegression LMS Adaline Perceptron Pocket KeslerPerceptron SigmoidPerceptron OnlineLogistic "
     "OneVsRest OneVsOne",
 )

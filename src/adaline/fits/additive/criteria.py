@@ -106,10 +106,7 @@ class PenalisedFit:
     @cached_property
     def _scaled(self) -> tuple[Array, Array]:
         """1 / sqrt(diag H), and the lower Cholesky factor of H scaled by it."""
-        h = self.sums.gram.copy()
-        for one, own in self._blocks():
-            size = one.stop - one.start
-            h[one.start : one.stop, one.start : one.stop] += one.times(np.eye(size), one.total(own))
+        h = self.sums.gram + penalty_matrix(self.sums, self.theta)
         scale = 1 / np.sqrt(h.diagonal())
         return scale, cholesky(h * scale * scale[:, None], lower=True)
 
@@ -228,8 +225,7 @@ class PenalisedFit:
         return columns, corner
 
     def _blocks(self) -> list[tuple[BlockPenalty, Array]]:
-        ends = np.cumsum([one.parameters for one in self.sums.penalties])
-        return list(zip(self.sums.penalties, np.split(self.theta, ends[:-1]), strict=True)) if len(ends) else []
+        return _with_parameters(self.sums, self.theta)
 
     def _products(self, inverse: Array) -> list[tuple[slice, Array]]:
         """Return for each parameter the block and the columns of inverse P_i, (p, block)."""
@@ -304,6 +300,21 @@ class PenalisedFit:
         hessian = second / squares - np.outer(first, first) / squares**2
         hessian += 2 * curve / left + 2 * np.outer(slope, slope) / left**2
         return gradient, hessian
+
+
+def penalty_matrix(sums: PenalisedSums, theta: Array) -> Array:
+    """Return P, (p, p)."""
+    out = np.zeros_like(sums.gram)
+    for one, own in _with_parameters(sums, theta):
+        block = slice(one.start, one.stop)
+        out[block, block] = one.times(np.eye(one.stop - one.start), one.total(own))
+    return out
+
+
+def _with_parameters(sums: PenalisedSums, theta: Array) -> list[tuple[BlockPenalty, Array]]:
+    """Return each penalty with its parameters."""
+    ends = np.cumsum([one.parameters for one in sums.penalties])
+    return list(zip(sums.penalties, np.split(theta, ends[:-1]), strict=True)) if len(ends) else []
 
 
 def _solved(factor: Array, b: Array) -> Array:

@@ -226,6 +226,7 @@ class Design:
     features : how the raw columns are to be coded; some are so twice, as numbers and as categories.
     required : the columns that must have a value: rows without one are left out.
     endogenous, instruments : how many of the last terms are endogenous, and instruments.
+    additive, arguments : smooths and random effects, and how many of the last terms only these are functions of.
     """
 
     title: str
@@ -238,6 +239,8 @@ class Design:
     intercept: bool = True
     endogenous: int = 0
     instruments: int = 0
+    additive: tuple[str, ...] = ()
+    arguments: int = 0
 
     @property
     def wanted(self) -> Wanted:
@@ -258,6 +261,7 @@ class Design:
         policies = spec.weight, spec.missing, spec.unseen
         effects = tuple(map(Effect, spec.absorb))
         known = Coding(columns, terms, self.target, *policies, self.intercept, spec.offset, effects=effects)
+        known = replace(known, additive=self.additive, arguments=self.arguments) if self.additive else known
         return replace(known, endogenous=self.endogenous, instruments=self.instruments) if self.endogenous else known
 
     def refuse_no_rows(self) -> NoReturn:
@@ -277,7 +281,8 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
     targets, target = spec.targets, spec.targets[0] if len(spec.targets) == 1 else None
     terms: tuple[Term, ...] | None = None
     intercept, twice = True, list[str]()
-    endogenous = instruments = 0
+    endogenous = instruments = arguments = 0
+    additive: tuple[str, ...] = ()
     if spec.formula is not None:
         formula = read_formula(
             spec.formula,
@@ -304,6 +309,8 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
                 for k in (last - formula.endogenous, last)
             ]
             endogenous, instruments = ends[1] - ends[0], len(terms) - ends[1]
+        additive, arguments = formula.additive, len(formula.arguments)
+        terms = (*terms, *formula.arguments)
         refuse_whole(terms, spec.whole)
         factors = [factor for term in terms for factor in term.factors]
         levels = {name for factor in factors for name in factor.categories()}
@@ -336,6 +343,8 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
         intercept,
         endogenous,
         instruments,
+        additive,
+        arguments,
     )
 
 

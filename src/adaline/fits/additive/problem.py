@@ -1,0 +1,255 @@
+"""From second moments of [phi(x) y] to a solved additive model: coefficients, their covariance, degrees of freedom.
+
+Linear columns and the target keep the power of two by which their moments are scaled, so that units change no bit;
+columns of smooths and groups have none of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError
+
+from adaline.arrays import Array
+from adaline.errors import InvalidData
+from adaline.fits.additive.criteria import Criterion, PenalisedFit, PenalisedSums, penalty_matrix
+from adaline.fits.additive.design import LearnedGroups, LearnedSmooth, TermPlace, block_penalties
+from adaline.fits.additive.penalties import CovariancePenalty
+from adaline.fits.additive.ratios import SolvedRatios, first_ratios, solve_ratios
+from adaline.results import some
+from adaline.sums import Moments
+from adaline.wording import counted
+
+# share of a column's squares beside those before it, or an eigenvalue of X'X + P scaled to a diagonal of ones, below
+# which columns depend on each other; 100x larger refuses models that still have four digits
+DEPENDENT = 1e-11
+EXACT = 1e-13  # share of the target's squares below which residuals are those of rounding
+LARGE = 0.1  # entry of a direction of length 1 that names its column
+
+
+@dataclass(frozen=True)
+class ComponentFit:
+    """The covariance of the effects of a grouping, divided by the variance of the errors.
+
+    Parameters
+    ----------
+    covariance : (q, q).
+    zero : which of the variances are zero: the likelihood is largest there, (q,).
+    """
+
+    covariance: Array
+    zero: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class AdditiveSolution:
+    """A solved additive model, of columns in their own units.
+
+    Parameters
+    ----------
+    coef, intercept : of all columns of phi, and the constant; 0 for those that are left out.
+    means : of the columns.
+    inverse : (X'X + P)^-1, zero for columns that are left out; times `variance` the covariance of coefficients.
+    freedom : (X'X + P)^-1 X'X.
+    gram : X'X about the means.
+    variance : phi, the variance of the errors.
+    score : what was minimised, in the units of the target.
+    left_out : linear columns that are constant, or combinations of those before them.
+    ratios : the solution of the outer problem; None where nothing was chosen.
+    condition : of X'X + P, scaled to a diagonal of ones.
+    components : for each place of a grouping.
+    total : sum of squares of the target, about its mean where there is an intercept.
+    residual : sum of squared residuals.
+    """
+
+    coef: Array
+    intercept: float
+    means: Array
+    inverse: Array
+    freedom: Array
+    gram: Array
+    variance: float
+    score: float
+    left_out: list[int]
+    ratios: SolvedRatios | None
+    condition: float
+    components: list[ComponentFit]
+    total: float
+    residual: float
+
+
+def solve_additive(
+    moments: Moments,
+    places: Sequence[TermPlace],
+    names: Sequence[str],
+    labels: Sequence[str],
+    *,
+    criterion: Criterion,
+    intercept: bool,
+    rows: float,
+    log_weights: float,
+) -> AdditiveSolution:
+    """Return the model of rows with these moments.
+
+    Parameters
+    ----------
+    moments : of [phi(x) y], one target; about the mean where there is an intercept.
+    places : of curves and groupings among the columns.
+    names, labels : of the columns, and of the places.
+    criterion, intercept : as in the model.
+    rows, log_weights : number of observations, and the sum of the logarithms of precisions.
+    """
+    p = moments.shape.features
+    linear = min((at.start for at in places), default=p)
+    exponent = moments.exponent.astype(np.int64)
+    unit = np.concatenate([np.zeros(linear, np.int64), exponent[linear:p], [0]])  # power of two of the units used
+    second = np.ldexp(moments.second, unit + unit[:, None])
+    means = np.ldexp(moments.first_hi, unit - exponent) if intercept else np.zeros(p + 1)
+    left_out = _dependent(second[:linear, :linear])
+    kept = np.setdiff1d(np.arange(p), left_out)
+    moved = [at._replace(start=at.start - len(left_out), stop=at.stop - len(left_out)) for at in places]
+    sums = PenalisedSums(
+        gram=second[np.ix_(kept, kept)],
+        cross=second[p, kept],
+        square=float(second[p, p]),
+        rows=rows,
+        weight=moments.weight if intercept else None,
+        penalties=block_penalties(moved),
+        log_weights=log_weights,
+        means=means[kept],
+    )
+    own_names = [names[j] for j in kept]
+    condition = _check_identified(sums, moved, own_names, labels)
+    free = sums.unpenalised
+    if rows <= free:
+        raise InvalidData(
+            f"{counted(rows, 'sample', 'g')} cannot determine {counted(free, 'coefficient')} without a penalty: give "
+            "more rows, or leave out columns or terms"
+        )
+    exact = not sums.square or _is_exact(sums)
+    ratios = None if exact or not sums.parameters else solve_ratios(sums, criterion)
+    fit = PenalisedFit(sums, first_ratios(sums)) if ratios is None else ratios.fit
+    variance = 0.0 if exact else fit.dispersion(criterion)
+    y, scale = int(exponent[p]), -exponent[:linear]
+    raw = np.concatenate([scale, np.zeros(p - linear, np.int64)])
+    coef, inverse, freedom, gram = np.zeros(p), np.zeros((p, p)), np.zeros((p, p)), np.zeros((p, p))
+    coef[kept] = fit.coefficients
+    inverse[np.ix_(kept, kept)] = fit.inverse
+    freedom[np.ix_(kept, kept)] = fit.freedom
+    gram[np.ix_(kept, kept)] = sums.gram
+    centre = np.ldexp(means[p], y)
+    coef = np.ldexp(coef, y + raw)
+    raw_means = np.ldexp(means[:p], -raw)
+    shift = sum(at.part.shift for at in places if isinstance(at.part, LearnedSmooth))
+    score = np.nan if exact else _score(fit, criterion, y, exponent[:linear][np.isin(np.arange(linear), kept)], shift)
+    beta = fit.coefficients
+    residual = float(sums.square - 2 * beta @ sums.cross + beta @ sums.gram @ beta)
+    return AdditiveSolution(
+        coef=coef,
+        intercept=float(centre - raw_means @ coef) if intercept else 0.0,
+        means=raw_means,
+        inverse=np.ldexp(inverse, raw + raw[:, None]),
+        freedom=np.ldexp(freedom, raw[:, None] - raw),
+        gram=np.ldexp(gram, -raw - raw[:, None]),
+        variance=float(np.ldexp(variance, 2 * y)),
+        score=score,
+        left_out=left_out,
+        ratios=ratios,
+        condition=condition if ratios is None else _condition(fit),
+        components=_components(sums, ratios, fit.theta, places),
+        total=float(np.ldexp(sums.square, 2 * y)),
+        residual=float(np.ldexp(max(residual, 0.0), 2 * y)),
+    )
+
+
+def _score(fit: PenalisedFit, criterion: Criterion, y: int, exponents: NDArray[np.int64], shift: float) -> float:
+    """Return the criterion in the units of target and linear columns."""
+    found = fit.score(criterion)
+    if criterion == "gcv":
+        return float(np.exp(found) * 4.0**y)
+    found += fit.sums.divisor(criterion) * y * np.log(2) + shift / 2
+    return float(found + (exponents.sum() * np.log(2) if criterion == "reml" else 0.0))
+
+
+def _dependent(gram: Array) -> list[int]:
+    """Return the columns that are zero, or combinations of those before them."""
+    out, kept = [], list[int]()
+    for j in range(len(gram)):
+        left = gram[j, j]
+        if kept and left > 0:
+            block, cross = gram[np.ix_(kept, kept)], gram[kept, j]
+            scale = 1 / np.sqrt(block.diagonal())
+            left -= cross @ (scale * np.linalg.lstsq(block * scale * scale[:, None], scale * cross)[0])
+        if left > DEPENDENT * gram[j, j]:
+            kept.append(j)
+        else:
+            out.append(j)
+    return out
+
+
+def _scaled(fit: PenalisedFit) -> Array:
+    """Return X'X + P, scaled to a diagonal of ones."""
+    whole = fit.sums.gram + penalty_matrix(fit.sums, fit.theta)
+    scale = whole.diagonal() ** -0.5
+    return np.asarray(whole * scale * scale[:, None])
+
+
+def _condition(fit: PenalisedFit) -> float:
+    values = np.linalg.eigvalsh(_scaled(fit)) if len(fit.sums.cross) else np.ones(1)
+    return float(values[-1] / max(values[0], 1e-300))
+
+
+def _check_identified(
+    sums: PenalisedSums, places: Sequence[TermPlace], names: Sequence[str], labels: Sequence[str]
+) -> float:
+    """Return the condition of X'X + P for the first ratios; refuse terms that are combinations of others."""
+    if not len(sums.cross):
+        return 1.0
+    whole = _scaled(PenalisedFit(sums, first_ratios(sums)))
+    values, vectors = np.linalg.eigh(whole)
+    if values[0] > DEPENDENT:
+        return float(values[-1] / values[0])
+    along = np.abs(vectors[:, 0])
+    linear = min((at.start for at in places), default=len(names))
+    found = [names[j] for j in range(linear) if along[j] > LARGE]
+    terms = [
+        label for at, label in zip(places, labels, strict=True) if np.linalg.norm(along[at.start : at.stop]) > LARGE
+    ]
+    raise InvalidData(
+        f"the rows do not tell {some([*found, *terms])} apart: they contain the same straight lines, as a curve does "
+        "that of its column, and the curves of all levels the curve that these share. Leave one of them out"
+    )
+
+
+def _is_exact(sums: PenalisedSums) -> bool:
+    """Whether columns without a penalty explain the target, but for rounding."""
+    free = np.flatnonzero(sums.free)
+    if not len(free):
+        return False
+    block, cross = sums.gram[np.ix_(free, free)], sums.cross[free]
+    scale = 1 / np.sqrt(block.diagonal())
+    try:
+        beta = scale * np.linalg.solve(block * scale * scale[:, None], scale * cross)
+    except LinAlgError:
+        return False
+    return bool(sums.square - cross @ beta <= EXACT * sums.square)
+
+
+def _components(
+    sums: PenalisedSums, ratios: SolvedRatios | None, theta: Array, places: Sequence[TermPlace]
+) -> list[ComponentFit]:
+    out, start = [], 0
+    for one, at in zip(sums.penalties, places, strict=True):
+        own = slice(start, start := start + one.parameters)
+        if not isinstance(one, CovariancePenalty):
+            continue
+        assert isinstance(at.part, LearnedGroups)
+        zero = np.zeros(one.size, bool) if ratios is None else ratios.boundary[own][: one.size]
+        covariance = one.covariance(theta[own])
+        covariance[zero], covariance[:, zero] = 0.0, 0.0
+        scale = -np.array(at.part.exponents)
+        out.append(ComponentFit(np.ldexp(covariance, scale + scale[:, None]), zero))
+    return out

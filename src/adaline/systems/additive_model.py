@@ -1,0 +1,710 @@
+"""Additive models: smooth curves and random effects, chosen by the restricted likelihood from second moments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self, overload
+
+import numpy as np
+
+from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, host, like_rows
+from adaline.coding import Coding
+from adaline.coding.additive import AdditiveTerm, SmoothTerm, argument_terms, read_terms
+from adaline.construction import check_parameters
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
+from adaline.fits.additive.criteria import Criterion
+from adaline.fits.additive.design import (
+    AdditiveDesign,
+    LearnedGroups,
+    LearnedSmooth,
+    TermPlace,
+    learn_design,
+    places_of,
+)
+from adaline.fits.additive.problem import AdditiveSolution, solve_additive
+from adaline.fitted import check_is_fitted
+from adaline.forms import Count, Finite, FiniteNumber, Range
+from adaline.inference.sample import Counted, WeightKind, count
+from adaline.inference.smooth_terms import effects_test, smooth_test
+from adaline.input import Meter, by_blocks, transaction
+from adaline.input.basis import rows_through_basis
+from adaline.input.columns import InputColumns
+from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
+from adaline.input.system import SystemState
+from adaline.parameters import FLAG, LEVEL, NONE, AnyOf, Check, OneOf, one_of
+from adaline.results import Certificate, Status, some
+from adaline.solvers.least_squares.choose import sums
+from adaline.solvers.least_squares.fit import certificate
+from adaline.sources import is_table
+from adaline.sources.threads import blas_threads_for
+from adaline.state import FitSettings, FittedAttribute, FittedWith
+from adaline.sums import Moments
+from adaline.systems.families.named import named_system
+from adaline.systems.families.supervised import LinearRegressor
+
+if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit does not
+    from adaline.inference.additive import AdditiveSummary
+    from adaline.inference.classical import Interval
+
+AdditiveInterval = Literal["confidence", "prediction"]
+CURVED = 10  # distinct values of a column from which it has a curve where no terms are given; mgcv's k needs as many
+ROUNDING_DIGITS = 15.0  # of float64, less what sums and factors lose
+
+
+class TermTexts(Check):
+    """Texts of smooths and random effects."""
+
+    wanted = "a list of texts such as 's(x)', 'te(x, z)' or '(1 | group)'"
+
+    def accepts(self, value: object) -> bool:
+        listed = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+        return listed and not self.reason(value)
+
+    def reason(self, value: object) -> str:
+        try:
+            read_terms(list(value))  # type: ignore[call-overload]
+        except (InvalidParameter, TypeError, AttributeError) as error:
+            return str(error)
+        return ""
+
+
+class TermFit(NamedTuple):
+    """A smooth, or the effects of a grouping: its degrees of freedom, and the test that it is zero."""
+
+    term: str
+    edf: FiniteNumber
+    reference_df: float
+    statistic: float
+    p_value: float
+
+
+class VarianceComponent(NamedTuple):
+    """A standard deviation of effects between groups, or the correlation of two of them."""
+
+    group: str
+    name: str | None
+    name2: str | None
+    sd: float | None
+    correlation: float | None
+
+
+class AdditiveTotals(NamedTuple):
+    """Numbers of a fit: what was minimised, degrees of freedom, sizes, sums of squares.
+
+    score : the criterion.
+    edf : effective degrees of freedom of the model, the intercept included.
+    observations, weight, rows : N, the sum of the weights, and the number of rows.
+    squares, residual : sums of squares of the target, and of what is left of it.
+    """
+
+    score: float
+    edf: FiniteNumber
+    observations: FiniteNumber
+    weight: FiniteNumber
+    rows: Count
+    squares: FiniteNumber
+    residual: FiniteNumber
+
+
+class Curve(NamedTuple):
+    """The values of a smooth, whose mean over the rows fitted is zero, at points x (n, columns), with an interval."""
+
+    term: str
+    columns: tuple[str, ...]
+    x: Array
+    value: Array
+    std_error: Array
+    lower: Array
+    upper: Array
+
+
+@dataclass(frozen=True)
+class AdditiveSettings(FitSettings):
+    """The settings that an additive model is read with."""
+
+    fit_intercept: bool
+    criterion: Criterion
+
+
+ResultRow = dict[str, Any]
+"""A row of results: texts, numbers, and None, by name."""
+FrameLike = Any
+"""A frame of pandas, or polars or Arrow where that is not there."""
+NOT_NEGATIVE = Range("zero or more", lambda value: value >= 0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AdditiveModelState(SystemState):
+    """What an additive model has learned.
+
+    Parameters
+    ----------
+    fitted_with : the settings that it is read with.
+    theta : coefficients of all columns of phi.
+    coef, intercept : those of linear columns, and the constant.
+    means, inverse : of the columns of phi, and (X'X + P)^-1, zero for columns that are left out.
+    variance : of the errors.
+    group_covariances : those of the effects of each grouping, (q, q).
+    terms, variance_components : as `AdditiveModel` says.
+    totals : of the fit.
+    left_out : names of linear columns that are constant, or combinations of those before them.
+    certificate : how good the solution is.
+    """
+
+    fitted_with: AdditiveSettings
+    theta: Annotated[Array, Finite("D")]
+    coef: Annotated[Array, Finite(".")]
+    intercept: FiniteNumber
+    means: Annotated[Array, Finite("D")]
+    inverse: Annotated[Array, Finite("D D")]
+    variance: Annotated[float, NOT_NEGATIVE]
+    group_covariances: tuple[Annotated[Array, Finite(". .")], ...]
+    terms: tuple[TermFit, ...]
+    variance_components: tuple[VarianceComponent, ...]
+    totals: AdditiveTotals
+    left_out: tuple[str, ...]
+    certificate: Certificate
+
+    @property
+    def design(self) -> AdditiveDesign:
+        """The columns of the model."""
+        assert isinstance(self.columns.basis, AdditiveDesign)
+        return self.columns.basis
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of the errors."""
+        return self.totals.observations - self.totals.edf
+
+
+@named_system
+@dataclass(kw_only=True, eq=False, repr=False)
+class AdditiveModel(LinearRegressor):
+    """Smooth curves and random effects: minimises sum_n weight_n (y_n - w0 - w'x_n - sum_j f_j(x_n))^2 + beta'P beta.
+
+    A smooth is a sum of functions, f_j(x) = sum_k beta_k b_k(x), with the penalty lambda times the integral of f''^2.
+    Random effects of groups are coefficients with the penalty that a normal distribution around zero is. Both are
+    ridge regression in blocks, and the strengths in P are ratios of variances, which maximise the restricted likelihood
+
+        -1/2 [(N - M)(log(2 pi D / (N - M)) + 1) + log|X'X + P| - log|P|],   D = y'y - y'X beta,
+
+    M columns without a penalty. Everything is computed from the second moments of one pass, after one that finds knots
+    and levels. Results are those of R's mgcv and lme4.
+
+    Terms stand in a formula, `open_table(data, formula="y ~ x + s(age) + te(lon, lat) + (1 + x | school)")`, or in
+    `terms`; other columns are linear.
+
+    | term | meaning |
+    |---|---|
+    | `s(x)` | a thin plate spline; `bs="cr"` a cubic spline, "cc" a cyclic one, "ps" a P-spline; `k=20` coefficients |
+    | `s(x, by=g)` | a curve for each level of g; g times a curve, where g is a number |
+    | `te(x, z)` | a surface, smooth in each direction, whatever the units of these |
+    | `(1 | g)` | an effect of each group; `(1 + x | g)` an intercept and a slope, correlated; `||` uncorrelated |
+    | `(1 | a:b)`, `(1 | a/b)` | effects of combinations; those of a, and of b within a |
+
+    Parameters
+    ----------
+    loss : "gaussian"
+        The family of the target.
+    link : None or "identity"
+        The link between the mean and the sum of the terms.
+    criterion : "reml", "ml" or "gcv"
+        What the strengths of penalties minimise: minus the restricted log-likelihood, or minus the log-likelihood, or
+        the generalised cross-validation criterion, which is for models without random effects.
+    terms : list of texts, or None
+        Smooths and random effects of the columns of X that they name; other columns are linear. None: those of the
+        formula, and without a formula a curve for every column of ten distinct values or more.
+    fit_intercept : bool
+        Whether the model has a constant w0.
+    weights : "frequency" or "precision"
+        What sample_weight means, as in `LinearRegression`; weights in mgcv and lme4 are precisions.
+
+    Attributes
+    ----------
+    coef_, intercept_ : of the linear columns, and the constant;
+    `terms_` : a row each smooth and grouping with `term`, `edf` (effective degrees of freedom), `reference_df`,
+    `statistic` and `p_value` of the test that it is zero;
+    `variance_components_` : rows with `group`, `name` and `sd`, or with `name2` and `correlation`; the last is the
+    residual;
+    `random_effects_` : for each grouping a frame of its levels, their effects and the standard errors of these;
+    `log_likelihood_` : restricted for "reml"; `edf_` : effective degrees of freedom of the whole model;
+    `basis_` : the columns of all terms, as learned;
+    `certificate_` : its objective is the criterion, its gradient that with respect to the logarithms of ratios.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adaline import AdditiveModel
+    >>> rng = np.random.default_rng(0)
+    >>> x, school = rng.uniform(0, 6, 300), rng.integers(0, 12, 300)
+    >>> y = np.sin(x) + rng.normal(size=12)[school] + 0.3 * rng.normal(size=300)
+    >>> model = AdditiveModel(terms=["s(x0)", "(1 | x1)"]).fit(np.column_stack([x, school]), y)
+    >>> [(row["term"], round(row["edf"], 1)) for row in model.terms_]
+    [('s(x0)', 6.6), ('(1 | x1)', 10.9)]
+    >>> [(row["group"], row["name"], round(row["sd"], 2)) for row in model.variance_components_]
+    [('x1', 'intercept', 0.76), ('residual', None, 0.31)]
+
+    References
+    ----------
+    Lecture S0, section 5.2, (5.12)-(5.18): ridge regression and its prior; S3: basis functions. S. N. Wood, Generalized
+    Additive Models (2nd ed., 2017); D. Bates et al., Fitting Linear Mixed-Effects Models Using lme4, J. Stat. Software
+    67 (2015).
+    """
+
+    takes_additive: ClassVar[bool] = True
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # its formula is for the user to say
+
+    loss: Annotated[Literal["gaussian"], OneOf("gaussian")] = "gaussian"
+    link: Annotated[Literal["identity"] | None, AnyOf(NONE, OneOf("identity"))] = None
+    criterion: Annotated[Criterion, one_of(Criterion)] = "reml"
+    terms: Annotated[Sequence[str] | None, AnyOf(NONE, TermTexts())] = None
+    fit_intercept: Annotated[bool, FLAG] = True
+    weights: Annotated[WeightKind, one_of(WeightKind)] = "frequency"
+
+    learns = AdditiveModelState
+    _fitted_with = FittedWith(AdditiveSettings)
+    coef_ = FittedAttribute[Array]()
+    intercept_ = FittedAttribute[float]()
+    certificate_ = FittedAttribute[Certificate]()
+
+    @transaction
+    def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
+        """Fit to rows X (n, D) and a target y (n,); weights are frequencies unless weights="precision".
+
+        X may be an array, a frame or a source, such as `open_table` returns, with or without a formula. Two passes, and
+        one more where there are tensor products.
+        """
+        meter = Meter(X)
+        check_parameters(self)
+        if len(shape := getattr(y, "shape", ())) == 2 and shape[1] == 1:
+            from sklearn.utils.validation import column_or_1d  # slow to import
+
+            y = column_or_1d(y, warn=True)
+        rows, columns = open_rows(self, X, y, sample_weight, reset=True)
+        if rows.shape.targets != 1:
+            raise InvalidData(f"AdditiveModel has one target, got {rows.shape.targets}: fit a model to each")
+        names = columns.given_names()
+        linear, terms = _asked(self, columns, names, is_table(X) and X.spec.formula is not None)
+        with blas_threads_for(len(names)):
+            design = learn_design(rows, names, linear, terms, self.weights == "frequency", CURVED)
+        columns = columns._replace(basis=design)
+        source = columns.expand(rows)
+        moments = sums(source, bool(self.fit_intercept))
+        counted = count(rows) if self.weights == "precision" else Counted(0, 0.0)
+        places = places_of(design)
+        if self.criterion == "gcv" and any(isinstance(at.part, LearnedGroups) for at in places):
+            raise InvalidParameter("criterion='gcv' is for smooths, and the model has random effects: use 'reml'")
+        observations = float(counted.rows) if self.weights == "precision" else moments.weight
+        _refuse_too_many_groups(design, observations)
+        with blas_threads_for(design.size):
+            solved = solve_additive(
+                moments,
+                places,
+                columns.coefficient_names(),
+                _labels(places, columns),
+                criterion=self.criterion,
+                intercept=bool(self.fit_intercept),
+                rows=observations,
+                log_weights=counted.log_weight,
+            )
+            state = self._found(solved, columns, moments, observations)
+        self._state = replace(state, certificate=meter.on(state.certificate, rows))
+        return self
+
+    def _found(
+        self, solved: AdditiveSolution, columns: InputColumns, moments: Moments, observations: float
+    ) -> AdditiveModelState:
+        """Return what was learned, with the tests of terms."""
+        design = columns.basis
+        assert isinstance(design, AdditiveDesign)
+        places, names = places_of(design), columns.coefficient_names()
+        edf = float(np.trace(solved.freedom)) + bool(self.fit_intercept)
+        left_out = tuple(names[j] for j in solved.left_out)
+        if left_out:
+            warn(
+                f"left out, as they are constant or combinations of columns before them: {some(left_out)}",
+                AdalineWarning,
+            )
+        tested = [_tested(solved, at, places, observations - edf) for at in places]
+        terms = tuple(TermFit(label, *one) for label, one in zip(_labels(places, columns), tested, strict=True))
+        state = AdditiveModelState(
+            columns=columns,
+            fitted_with=self._settings_of_fit(),
+            theta=solved.coef,
+            coef=solved.coef[: len(design.linear_)],
+            intercept=solved.intercept,
+            means=solved.means,
+            inverse=solved.inverse,
+            variance=solved.variance,
+            group_covariances=tuple(solved.variance * one.covariance for one in solved.components),
+            terms=terms,
+            variance_components=tuple(_components(design, solved)),
+            totals=AdditiveTotals(
+                solved.score, edf, observations, moments.weight, moments.rows, solved.total, solved.residual
+            ),
+            left_out=left_out,
+            certificate=_certificate(solved, places, terms),
+        )
+        if state.certificate.status is Status.NOT_CONVERGED:
+            warn(f"{Status.NOT_CONVERGED}: {state.certificate.advice}", ConvergenceWarning)
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        return tags
+
+    def _learned(self) -> AdditiveModelState:
+        """Return what the fit has learned."""
+        check_is_fitted(self, "coef_")
+        assert isinstance(self._state, AdditiveModelState)
+        return self._state
+
+    def _recoded(self, coding: Coding) -> Coding:
+        """Return the coding in which categories that group rows are indices of their levels."""
+        if self.terms is None:
+            return coding
+        if coding.additive:
+            raise InvalidParameter("the formula of the table has smooths or random effects: give none by terms=")
+        terms = read_terms(self.terms)
+        categories = [column.name for column in coding.columns if column.is_category]
+        arguments = argument_terms(terms, categories)
+        taken = _taken(terms)
+        kept = tuple(term for term in coding.terms if not (len(term.factors) == 1 and term.factors[0].text in taken))
+        arguments = tuple(term for term in arguments if term not in kept)
+        return replace(coding, terms=(*kept, *arguments), additive=tuple(self.terms), arguments=len(arguments))
+
+    @overload
+    def predict(self, X: RowsLike, interval: None = None, level: float = 0.95) -> Array: ...
+    @overload
+    def predict(self, X: RowsLike, interval: AdditiveInterval, level: float = 0.95) -> Interval: ...
+    @by_blocks
+    def predict(self, X: RowsLike, interval: AdditiveInterval | None = None, level: float = 0.95) -> Array | Interval:
+        """Return predictions (n,); with `interval` a named tuple (prediction, lower, upper).
+
+        Groups that were not in the fit have the effect zero: predictions are those of the population. Intervals then
+        contain the variance between groups. "confidence" covers the mean of a row, "prediction" a new observation.
+        """
+        state = self._learned()
+        given = read_rows(self, X)
+        phi = rows_through_basis(self, given)
+        values = phi @ state.theta + state.intercept
+        if not np.isfinite(values).all():
+            refuse_nonfinite(self, given)
+            refuse_overflow(values)
+        if interval is None:
+            return like_rows(X, values)
+        from adaline.inference.classical import Interval, quantile
+
+        one_of(AdditiveInterval).check("interval", interval)
+        LEVEL.check("level", level)
+        variance = _variances(state, phi) + _unseen(state, np.asarray(host(given), dtype=np.float64))
+        variance += state.variance * (interval == "prediction")
+        half = quantile(state.freedom, level) * np.sqrt(variance)
+        return Interval(values, values - half, values + half)
+
+    @property
+    def log_likelihood_(self) -> float:
+        """The log-likelihood of the fit, restricted for criterion "reml"."""
+        if self._state is None or self._fitted_with.criterion == "gcv":
+            raise AttributeError("log_likelihood_ is what criterion='reml' and 'ml' find: fit by one of them")
+        return -self._learned().totals.score
+
+    @property
+    def edf_(self) -> float:
+        """Effective degrees of freedom of the model, the intercept included."""
+        return self._learned().totals.edf
+
+    @property
+    def terms_(self) -> list[ResultRow]:
+        """A row for each smooth and each grouping: its degrees of freedom, and the test that it is zero."""
+        return [one._asdict() for one in self._learned().terms]
+
+    @property
+    def variance_components_(self) -> list[ResultRow]:
+        """Standard deviations and correlations of effects between groups, and that of the errors, the last."""
+        return [one._asdict() for one in self._learned().variance_components]
+
+    @property
+    def random_effects_(self) -> dict[str, FrameLike]:
+        """The effects of groups: for each grouping a frame of its levels, their effects and standard errors."""
+        from adaline.inference.summary import frame_of_columns
+
+        return {name: frame_of_columns(columns) for name, columns in self._effects().items()}
+
+    def _effects(self) -> dict[str, ResultRow]:
+        """Return the effects of each grouping by columns."""
+        state = self._learned()
+        out: dict[str, ResultRow] = {}
+        for at in places_of(state.design):
+            if not isinstance(at.part, LearnedGroups):
+                continue
+            groups, size = at.part, len(at.part.slopes)
+            scale = np.ldexp(1.0, -np.array(groups.exponents))
+            effects = state.theta[at.start : at.stop].reshape(-1, size) * scale
+            errors = np.sqrt(state.variance * state.inverse.diagonal()[at.start : at.stop]).reshape(-1, size) * scale
+            own = out.setdefault(groups.grouping, {"level": _level_names(groups, state.columns)})
+            for k, name in enumerate(groups.names):
+                own[name], own[f"{name}_std_error"] = effects[:, k].tolist(), errors[:, k].tolist()
+        return out
+
+    def curves(self, points: int = 100, level: float = 0.95) -> list[Curve]:
+        """Return the values of each smooth over the range of its columns, with intervals that hold at each point.
+
+        A surface is evaluated on a grid, of about as many points in each direction as the square root of `points`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adaline import AdditiveModel
+        >>> x = np.linspace(0, 6, 200)
+        >>> (curve,) = AdditiveModel(terms=["s(x0)"]).fit(x[:, None], np.sin(x)).curves(points=3)
+        >>> curve.x[:, 0].tolist(), curve.value.round(1).tolist()
+        ([0.0, 3.0, 6.0], [-0.0, 0.1, -0.3])
+        """
+        from adaline.inference.classical import quantile
+
+        LEVEL.check("level", level)
+        state = self._learned()
+        reach, names = quantile(state.freedom, level), state.columns.given_names()
+        out = []
+        for label, at in zip(_labels(places_of(state.design), state.columns), places_of(state.design), strict=True):
+            if not isinstance(at.part, LearnedSmooth):
+                continue
+            x = _grid(at.part, points)
+            columns, block = at.part.values(x), slice(at.start, at.stop)
+            error = np.sqrt(state.variance * ((columns @ state.inverse[block, block]) * columns).sum(axis=1))
+            value = columns @ state.theta[block]
+            shown = tuple(names[j] for j in at.part.columns)
+            out.append(Curve(label, shown, x, value, error, value - reach * error, value + reach * error))
+        return out
+
+    def summary(self, level: float = 0.95) -> AdditiveSummary:
+        """Return coefficients, tests of smooths, components of variance and the certificate.
+
+        Coefficients are judged by Student's t with N - edf degrees of freedom; smooths by Wood's test (2013).
+        """
+        from adaline.inference.additive import AdditiveInference, AdditiveSummary
+        from adaline.inference.classical import judged
+
+        LEVEL.check("level", level)
+        state, settings = self._learned(), self._fitted_with
+        linear, totals = len(state.coef), state.totals
+        unit = 1 / totals.weight + state.means @ state.inverse @ state.means if settings.fit_intercept else 0.0
+        errors = np.sqrt(state.variance * np.append(unit, state.inverse.diagonal()[:linear]))
+        share = totals.residual / totals.squares if totals.squares > 0 else math.nan
+        adjusted = share * (totals.observations - settings.fit_intercept) / state.freedom
+        names, lost = state.columns.coefficient_names()[:linear], "constant, or a combination of columns before it"
+        part = AdditiveInference(
+            **judged(np.append(state.intercept, state.coef), errors, level, state.freedom),
+            r_squared=1 - share,
+            adjusted_r_squared=1 - adjusted,
+            sigma=math.sqrt(state.variance),
+            freedom=state.freedom,
+            model_freedom=totals.edf,
+            log_likelihood=math.nan if settings.criterion == "gcv" else -totals.score,
+        )
+        groups = {one.grouping: len(one.levels) for one in state.design.groups_}
+        return AdditiveSummary(
+            title="AdditiveModel",
+            names=names,
+            targets=["y0"],
+            parts=[part],
+            level=level,
+            rows=totals.rows,
+            weight=totals.weight,
+            certificate=state.certificate,
+            notes=[],
+            intercept=bool(settings.fit_intercept),
+            left_out=dict.fromkeys(state.left_out, lost),
+            criterion=settings.criterion,
+            terms=tuple(self.terms_),
+            components=tuple(self.variance_components_),
+            levels=tuple(groups.items()),
+        )
+
+
+def _taken(terms: Sequence[AdditiveTerm]) -> set[str]:
+    """Return the columns that are not linear: those of smooths, and those that group rows."""
+    return {name for one in terms for name in (one.columns if isinstance(one, SmoothTerm) else one.group)}
+
+
+def _asked(
+    model: AdditiveModel, columns: InputColumns, names: Sequence[str], formula: bool
+) -> tuple[list[int], tuple[AdditiveTerm, ...] | None]:
+    """Return the indices of the linear columns, and the terms; None for those that the rows suggest."""
+    coding = columns.coding
+    if coding is not None and coding.additive:
+        terms, places = read_terms(coding.additive), coding.term_columns()
+        only = {own[0] for own in places[len(places) - coding.arguments :]}
+        linear = [j for j in range(len(names)) if j not in only]
+        both = {names[j] for j in linear} & {
+            one for term in terms if isinstance(term, SmoothTerm) for one in term.columns
+        }
+        if both:
+            raise InvalidData(
+                f"{min(both)!r} is linear and has a curve, which contains the straight line: leave {min(both)!r} out "
+                "of the formula beside the curve"
+            )
+        return linear, terms
+    if model.terms is not None:
+        terms = read_terms(model.terms)
+        return [j for j, name in enumerate(names) if name not in _taken(terms)], terms
+    return (list(range(len(names))), ()) if formula else ([], None)
+
+
+def _refuse_too_many_groups(design: AdditiveDesign, observations: float) -> None:
+    for one in design.groups_:
+        if one.width >= observations:
+            alone = len(one.levels) == observations
+            why = "every group has one row" if alone else f"there are {one.width:,} effects for {observations:g} rows"
+            raise InvalidData(
+                f"{one.label}: {why}, so that its variance cannot be told from that of the errors: leave the term out, "
+                "or a slope in it, or give more rows of each group"
+            )
+
+
+def _labels(places: Sequence[TermPlace], columns: InputColumns) -> list[str]:
+    """Return the names of curves and groupings, "s(x):g[a]" for the curve of a level."""
+    out = []
+    for at in places:
+        label = at.part.label
+        if isinstance(at.part, LearnedSmooth) and at.part.by is not None:
+            label += f":{_shown_name(columns, at.part.by)}"
+            label += "" if at.level is None else f"[{_level(columns, at.part.by, at.level)}]"
+        out.append(label)
+    return out
+
+
+def _shown_name(columns: InputColumns, j: int) -> str:
+    return columns.given_names()[j].removesuffix("[index]")
+
+
+def _level(columns: InputColumns, j: int, value: float) -> Any:
+    """Return the level of a column of X that a number stands for."""
+    name = columns.given_names()[j]
+    if columns.coding is not None and name.endswith("[index]"):
+        return columns.coding.column(name.removesuffix("[index]"), True).levels[int(value)]
+    return int(value) if value.is_integer() else value
+
+
+def _level_names(groups: LearnedGroups, columns: InputColumns) -> list[Any]:
+    if len(groups.columns) == 1:
+        return [_level(columns, groups.columns[0], float(value)) for value in groups.levels[:, 0]]
+    return [
+        ":".join(str(_level(columns, j, float(value))) for j, value in zip(groups.columns, row, strict=True))
+        for row in groups.levels
+    ]
+
+
+def _tested(
+    solved: AdditiveSolution, at: TermPlace, places: Sequence[TermPlace], left: float
+) -> tuple[float, float, float, float]:
+    """Return effective degrees of freedom of a term, those of its test, statistic and p value."""
+    block = slice(at.start, at.stop)
+    f = solved.freedom
+    edf = float(np.trace(f[block, block]))
+    if not solved.variance > 0 or left <= 0:
+        return edf, math.nan, math.nan, math.nan
+    if isinstance(at.part, LearnedSmooth) and not at.part.weights.any(axis=0).all():
+        rank = 2 * edf - float((f[block] * f[:, block].T).sum())
+        covariance = solved.variance * solved.inverse[block, block]
+        found = smooth_test(
+            solved.coef[block],
+            covariance,
+            solved.gram[block, block],
+            at.part.first,
+            min(rank, at.stop - at.start),
+            left,
+        )
+    else:
+        others = [one for one in places if isinstance(one.part, LearnedGroups) and one is not at]
+        fixed = np.ones(len(f), dtype=bool)
+        for one in others:
+            fixed[one.start : one.stop] = False
+        # P (X'X + P)^-1 = 1 - X'X (X'X + P)^-1, of which rows outside the blocks of other groupings count
+        own = solved.inverse[block][:, fixed]
+        pull = np.eye(len(f))[:, block] - solved.gram @ solved.inverse[:, block]
+        sampling = solved.inverse[block, block] - own @ pull[fixed]
+        if not edf > 1e-6:
+            return edf, math.nan, math.nan, math.nan
+        found = effects_test(solved.coef[block], solved.inverse[block, block], sampling, solved.variance, left)
+    return edf, found.freedom, found.statistic / found.freedom, found.p_value
+
+
+def _components(design: AdditiveDesign, solved: AdditiveSolution) -> list[VarianceComponent]:
+    """Return the standard deviations of effects, then their correlations; that of the errors last."""
+    out = []
+    for groups, one in zip(design.groups_, solved.components, strict=True):
+        sd = np.sqrt(solved.variance * one.covariance.diagonal())
+        out += [
+            VarianceComponent(groups.grouping, name, None, float(value), None)
+            for name, value in zip(groups.names, sd, strict=True)
+        ]
+        for j in range(len(sd)):
+            for i in range(j):
+                both = sd[i] * sd[j]
+                found = float(solved.variance * one.covariance[i, j] / both) if both > 0 else math.nan
+                out.append(VarianceComponent(groups.grouping, groups.names[i], groups.names[j], None, found))
+    return [*out, VarianceComponent("residual", None, None, math.sqrt(solved.variance), None)]
+
+
+def _certificate(solved: AdditiveSolution, places: Sequence[TermPlace], terms: Sequence[TermFit]) -> Certificate:
+    ratios = solved.ratios
+    digits = max(ROUNDING_DIGITS - math.log10(solved.condition) - 1, 0.0)
+    status, advice = Status.SOLVED, Status.SOLVED.advice
+    if ratios is not None:
+        digits = min(digits, -math.log10(max(ratios.gap, 1e-30)) / 2)
+        zero = [at.part.label for at, one in zip(places, terms, strict=True) if one.edf < 1e-5]
+        if not ratios.solved:
+            status = Status.NOT_CONVERGED
+            advice = (
+                "the ratios of variances were not found: rescale columns that differ by many powers of ten, leave out "
+                "terms, or lower k"
+            )
+        elif zero:
+            advice = f"the likelihood is largest where {some(zero)} is zero: the term may be left out"
+    steps = 0 if ratios is None else ratios.steps
+    steep = 0.0 if ratios is None else float(np.abs(ratios.gradient[~ratios.boundary]).max(initial=0.0))
+    return replace(
+        certificate(
+            status=status,
+            digits=digits,
+            condition=math.sqrt(solved.condition),
+            passes=0,
+            solver=f"normal equations, and Newton's method for the ratios of variances in {steps} steps",
+        ),
+        objective=solved.score,
+        gradient=steep,
+        gap=0.0 if ratios is None else ratios.gap,
+        rank=len(solved.coef) - len(solved.left_out),
+        advice=advice,
+    )
+
+
+def _variances(state: AdditiveModelState, phi: Array) -> Array:
+    """Return the variance of the sum of the terms at rows phi, (n,)."""
+    away = phi - state.means if state.fitted_with.fit_intercept else phi
+    unit = ((away @ state.inverse) * away).sum(axis=1)
+    return np.asarray(state.variance * (unit + (1 / state.totals.weight if state.fitted_with.fit_intercept else 0.0)))
+
+
+def _unseen(state: AdditiveModelState, x: Array) -> Array:
+    """Return the variance of effects of groups that were not in the fit, at rows x (n, D), (n,)."""
+    out = np.zeros(len(x))
+    for groups, covariance in zip(state.design.groups_, state.group_covariances, strict=True):
+        new = groups.find(x) < 0
+        if new.any():
+            z = np.ldexp(groups.effects_of(x[new]), np.array(groups.exponents))
+            out[new] += ((z @ covariance) * z).sum(axis=1)
+    return out
+
+
+def _grid(smooth: LearnedSmooth, points: int) -> Array:
+    """Return points over the range of a smooth's columns, (n, columns)."""
+    ends = [np.ldexp(one.knots[[0, -1]], one.exponent) for one in smooth.curves]
+    each = points if len(ends) == 1 else max(round(points ** (1 / len(ends))), 2)
+    axes = np.meshgrid(*(np.linspace(low, high, each) for low, high in ends), indexing="ij")
+    return np.column_stack([one.ravel() for one in axes])

@@ -1,0 +1,182 @@
+"""AdditiveModel against mgcv and lme4 through its public face, and what it does with groups, files and bad input."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import adaline
+from adaline import AdditiveModel, LinearRegression, open_table
+from adaline.errors import AdalineError, AdalineWarning, InvalidParameter
+from adaline.inference.smooth_terms import tail_against_errors
+
+FILE = Path(__file__).parents[1] / "data" / "additive" / "additive.json"
+R = {one["case"]: one for one in json.loads(FILE.read_text("utf-8")) if not one.get("select")}
+OWN_ORDER = ("rail", "orthodont", "oxboys", "ergo_stool", "oats")
+"""Cases whose groups R has in an order of their own, not that of their names."""
+
+
+def fit(name: str) -> tuple[dict[str, Any], pd.DataFrame, AdditiveModel]:
+    case = R[name]
+    frame, weight = pd.DataFrame(case["data"]), case["weights"]
+    settings = {"criterion": case["method"], "weights": "precision" if weight else "frequency"}
+    return case, frame, AdditiveModel(**settings).fit(open_table(frame, formula=case["formula"], weight=weight))
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("name", R)
+def test_it_finds_what_r_finds(name: str) -> None:
+    case, frame, model = fit(name)
+    assert model.certificate_.objective == pytest.approx(case["score"], rel=1e-7)
+    table = model.summary().to_dict()
+    np.testing.assert_allclose([row["estimate"] for row in table["coefficients"]], case["coef"], rtol=1e-6)
+    np.testing.assert_allclose(model.predict(frame)[case["row"]], case["fitted"], rtol=1e-6)
+    if case["method"] != "ml":  # where mgcv divides by N - edf
+        np.testing.assert_allclose([row["std_error"] for row in table["coefficients"]], case["error"], rtol=1e-5)
+    if case["by"] == "mgcv":
+        terms = model.terms_
+        for ours, theirs in (("edf", "edf"), ("reference_df", "reference")):
+            np.testing.assert_allclose([row[ours] for row in terms], case[theirs], rtol=1e-5)
+        if case["method"] != "ml":
+            np.testing.assert_allclose([row["statistic"] for row in terms], case["statistic"], rtol=1e-5)
+            np.testing.assert_allclose([row["p_value"] for row in terms], case["p_value"], atol=2e-6)
+            band = model.predict(frame, interval="confidence", level=0.68)
+            half, error = (band.upper - band.prediction)[case["row"]], np.array(case["fitted_error"])
+            np.testing.assert_allclose(half / half[0], error / error[0], rtol=1e-5)
+        return
+    sizes = [row["correlation"] if row["sd"] is None else row["sd"] for row in model.variance_components_]
+    np.testing.assert_allclose(np.sort(sizes[:-1]), np.sort(case["sd"]), rtol=1e-5, atol=1e-5 * case["sigma"])
+    assert sizes[-1] == pytest.approx(case["sigma"], rel=1e-5)
+    effects = model.random_effects_[case["grouping"]]
+    if name not in OWN_ORDER:
+        assert effects["level"].astype(str).tolist() == case["level"]
+        np.testing.assert_allclose(effects.iloc[:, 1], case["effect"], rtol=1e-5, atol=1e-6 * case["sigma"])
+
+
+def test_terms_in_python_a_stream_and_a_file_give_the_same(tmp_path: Path) -> None:
+    case, frame, model = fit("sleepstudy")
+    X, y = frame[["Days", "Subject"]], frame["Reaction"]
+    same = AdditiveModel(terms=["(1 + Days | Subject)"]).fit(X, y)
+    np.testing.assert_array_equal(same.predict(X), model.predict(frame))
+    numbers = np.column_stack([frame["Days"], pd.factorize(frame["Subject"], sort=True)[0]])
+    plain = AdditiveModel(terms=["(1 + x0 | x1)"]).fit(numbers, y)
+    np.testing.assert_allclose(plain.predict(numbers), model.predict(frame), rtol=1e-12)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    read = AdditiveModel().fit(open_table(tmp_path / "rows.csv", formula=case["formula"], categories=["Subject"]))
+    np.testing.assert_allclose(read.predict(frame), model.predict(frame), rtol=1e-10)
+    adaline.save(model, tmp_path / "model.adaline")
+    loaded = adaline.load(tmp_path / "model.adaline")
+    np.testing.assert_array_equal(loaded.predict(frame), model.predict(frame))
+    assert str(loaded.summary()) == str(model.summary())
+
+
+def test_a_new_group_has_the_mean_of_all_and_a_wider_interval() -> None:
+    _, _, model = fit("sleepstudy")
+    rows = pd.DataFrame({"Days": [5.0, 5.0], "Subject": ["308", "somebody"]})
+    band = model.predict(rows, interval="confidence")
+    assert band.prediction[1] == pytest.approx(model.intercept_ + 5 * model.coef_[0])
+    wide = (band.upper - band.lower)[1] / 2 / 1.976
+    by_name = {(row["name"], row["name2"]): row for row in model.variance_components_}
+    a, b = by_name["intercept", None]["sd"], by_name["Days", None]["sd"]
+    between = a**2 + 25 * b**2 + 10 * a * b * by_name["intercept", "Days"]["correlation"]
+    errors = [row["std_error"] for row in model.summary().to_dict()["coefficients"]]
+    assert between < wide**2 < between + errors[0] ** 2 + 25 * errors[1] ** 2
+    assert (band.upper - band.lower)[0] < (band.upper - band.lower)[1]
+
+
+def test_weights_are_repetitions_and_units_change_nothing_but_themselves() -> None:
+    rng = np.random.default_rng(3)
+    x, group = rng.uniform(0, 5, 80).round(1), rng.integers(0, 8, 80)
+    y, weight = np.cos(x) + 0.5 * rng.normal(size=8)[group] + 0.2 * rng.normal(size=80), rng.integers(1, 4, 80)
+    X = np.column_stack([x, group, x**2])
+    terms = ["s(x0, bs='ps', k=8)", "(1 + x2 | x1)"]
+    model = AdditiveModel(terms=terms).fit(X, y, sample_weight=weight)
+    repeated = AdditiveModel(terms=terms).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(model.predict(X), repeated.predict(X), rtol=1e-8)
+    assert model.log_likelihood_ == pytest.approx(repeated.log_likelihood_, rel=1e-9)
+    unit = np.array([2.0**20, 4.0, 2.0**-9])
+    scaled = AdditiveModel(terms=terms).fit(X * unit, 8 * y, sample_weight=weight)
+    np.testing.assert_array_equal(scaled.predict(X * unit), 8 * model.predict(X))
+    sd = [row["sd"] for row in scaled.variance_components_][:2]
+    mine = [row["sd"] for row in model.variance_components_][:2]
+    np.testing.assert_allclose(sd, np.array(mine) * [8, 8 * 2.0**9], rtol=1e-12)
+
+
+def test_without_terms_columns_of_many_values_are_curves() -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=200), rng.integers(0, 2, 200), np.ones(200)])
+    y = X[:, 0] ** 2 + X[:, 1] + 0.1 * rng.normal(size=200)
+    with pytest.warns(AdalineWarning, match="x2"):
+        model = AdditiveModel().fit(X, y)
+    assert [row["term"] for row in model.terms_] == ["s(x0)"]
+    assert model.coef_[0] == pytest.approx(1.0, abs=0.05)
+    (curve,) = model.curves(points=5)
+    np.testing.assert_allclose(curve.value - curve.value[2], curve.x[:, 0] ** 2 - curve.x[2, 0] ** 2, atol=0.3)
+    assert model.score(X, y) > 0.99
+    assert AdditiveModel().fit(X[:, :2], np.ones(200)).predict(X[:3, :2]).tolist() == [1.0, 1.0, 1.0]
+    exact = AdditiveModel().fit(X[:, :2], 3 + 2 * X[:, 0])
+    np.testing.assert_allclose(exact.predict(X[:, :2]), 3 + 2 * X[:, 0], rtol=1e-9)
+
+
+def test_a_variance_of_zero_is_named() -> None:
+    _, _, model = fit("dyestuff2")
+    assert model.variance_components_[0]["sd"] == pytest.approx(0, abs=1e-3)
+    assert "(1 | Batch) is zero" in model.certificate_.advice
+
+
+BAD = {
+    "uptake ~ conc + s(conc, k=5)": "'conc' is linear and has a curve",
+    "uptake ~ s(conc, k=20)": "k=20, and column 'conc' has 7 distinct values: set k to at most 7",
+    "uptake ~ s(conc, k=7) + s(conc, by=Type, k=5)": r"do not tell .*s\(conc\):Type\[Quebec\].* apart",
+    "uptake ~ s(conc, k=7) + s(twice, k=7)": r"do not tell s\(conc\), s\(twice\) apart",
+    "uptake ~ (1 | row)": "every group has one row",
+    "uptake ~ (1 + conc | both)": "48 effects for 48 rows",
+    "uptake ~ s(one)": "'one' of .* is constant",
+    "uptake ~ (1 | only)": "has one level",
+    "uptake ~ s(Type)": "is a category, and a number is needed",
+    "uptake ~ (1 + Type | Plant)": "is a category, and a number is needed",
+    "uptake ~ t2(conc, one)": "write te",
+    "uptake ~ te(conc)": r"write s\(conc\)",
+    "uptake ~ s(conc, bs='xx')": "none of the bases here: tp, cr, cc, ps",
+    "uptake ~ s(conc, m=2)": "not among the options of a smooth",
+    "uptake ~ s(conc, k=2)": "whole number of 3 to 1,000",
+    "uptake ~ s(nope)": "no such column",
+    "uptake ~ s(conc, k=5) + s(conc, k=6)": "twice",
+    "uptake ~ (1 | Plant) + (1 + conc | Plant)": "both have the effects of 1 by Plant",
+    "uptake ~ s(conc, k=5) | Plant": "beside absorbed effects",
+    "uptake ~ (1 | Plant": "cannot read",
+    "uptake ~ (0 | Plant)": "nothing that varies",
+}
+
+
+@pytest.mark.parametrize("formula", BAD)
+def test_bad_formulas_are_named_with_a_remedy(formula: str) -> None:
+    frame = pd.DataFrame(R["plants"]["data"]).head(48)
+    row = np.arange(len(frame))
+    more = {"row": row.astype(str), "both": (row // 2).astype(str), "one": 1.0, "only": "a"}
+    frame = frame.assign(**more, twice=2 * frame["conc"])
+    with pytest.raises(AdalineError, match=BAD[formula]):
+        AdditiveModel().fit(open_table(frame, formula=formula))
+
+
+def test_other_systems_name_the_one_that_has_smooths() -> None:
+    table = open_table(pd.DataFrame(R["plants"]["data"]), formula="uptake ~ s(conc, k=5)")
+    with pytest.raises(InvalidParameter, match=r"s\(conc, k=5\): use AdditiveModel"):
+        LinearRegression().fit(table)
+
+
+@pytest.mark.parametrize(("weights", "statistic", "left"), [([1.0, 1.0], 3.0, 10.0), ([2.0, 2.0, 2.0], 9.0, 200.0)])
+def test_tails_of_quadratic_forms_are_those_of_f_where_weights_agree(
+    weights: list[float], statistic: float, left: float
+) -> None:
+    from scipy.stats import f
+
+    expected = f.sf(statistic / sum(weights), len(weights), left)
+    assert tail_against_errors(np.array(weights), statistic, left) == pytest.approx(expected, rel=1e-6)
+    assert math.isclose(tail_against_errors(np.array(weights), 0.0, left), 1.0)
