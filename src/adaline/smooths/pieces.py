@@ -58,7 +58,7 @@ class CubicPieces:
         out = below[:, None] * self.values[j] + above[:, None] * self.values[j + 1]
         out += (h**2 / 6 * (below**3 - below))[:, None] * self.curvature[j]
         out += (h**2 / 6 * (above**3 - above))[:, None] * self.curvature[j + 1]
-        beyond = np.flatnonzero(inside != at) if not self.periodic else []
+        beyond = np.flatnonzero((inside != at) & (not self.periodic))
         if len(beyond):
             slopes = self._end_slopes()
             out[beyond] += (at - inside)[beyond, None] * slopes[(at[beyond] > high).astype(int)]
