@@ -1,14 +1,15 @@
-"""python -m tests.enclosures --problems 20000 --seed 0: enclosures against rational arithmetic, by design."""
+"""python -m tests.enclosures --problems 20000 --seed 0: enclosures against exact and 65-digit arithmetic, by kind."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from itertools import product
 
 import numpy as np
 
 from tests.certificates.cases import DESIGNS
-from tests.enclosures.cases import MODERATE, verdicts
+from tests.enclosures.cases import LIKELIHOODS, MODERATE, verdicts
 
 
 def main() -> int:
@@ -19,16 +20,16 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
     found = verdicts(given.seed, given.problems, given.jobs)
-    print(f"{'design':16} {'problems':>8} {'proved':>8} {'misses':>6} {'width':>8} {'condition':>9} {'wide':>8}")
-    for name in DESIGNS:
-        mine = [one for one in found if one.problem.design == name]
+    heads = ("problems", "proved", "misses", "width", "widest", "condition")
+    print(f"{'family':18} {'design':16}", *(f"{head:>9}" for head in heads))
+    for family, name in product(("least squares", *LIKELIHOODS), DESIGNS):
+        mine = [one for one in found if one.problem[:2] == (family, name)]
         proved = [one for one in mine if one.proved]
-        moderate = [one.width for one in proved if one.condition < MODERATE]
-        largest = max((one.condition for one in proved), default=0.0)
-        print(
-            f"{name:16} {len(mine):8} {len(proved):8} {sum(not one.holds for one in mine):6} "
-            f"{np.median(moderate):8.3g} {largest:9.2g} {max(one.width for one in proved):8.2g}"
-        )
+        width = np.median([one.width for one in proved if one.condition < MODERATE] or [np.nan])
+        widest = max((one.width for one in proved), default=np.nan)
+        condition = max((one.condition for one in proved), default=np.nan)
+        figures = len(mine), len(proved), sum(not one.holds for one in mine), width, widest, condition
+        print(f"{family:18} {name:16}", *(f"{figure:9.4g}" for figure in figures))
     for one in found:
         if not one.holds:
             print("missed:", one.problem, one.condition)

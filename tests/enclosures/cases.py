@@ -1,4 +1,4 @@
-"""Random problems whose enclosures are checked: regressions over designs that are hard for float64."""
+"""Random problems whose enclosures are checked: regressions and likelihoods over designs that are hard for float64."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ import numpy as np
 
 from adaline import LinearRegression, Ridge
 from adaline.errors import AdalineWarning
-from tests.certificates.cases import DESIGNS
+from tests.certificates.cases import DESIGNS, draw_case
+from tests.certificates.exact import DIGITS, mp
 from tests.enclosures.exact import contained, rational, solve
 
+LIKELIHOODS = ("logistic", "binomial", "poisson", "gamma", "tweedie", "negative binomial")
 MODERATE = 1e6  # condition below which enclosures are as wide as a few units in the last place
 
 
 class Problem(NamedTuple):
     """Rows, and the settings of the model."""
 
+    family: str
     design: str
     x: Any
     t: Any
@@ -48,7 +51,7 @@ def draw_problem(rng: np.random.Generator) -> Problem:
     t = rng.normal(size=n) + (x @ rng.normal(size=d)) * (rng.uniform() < 0.8)
     weight = 10.0 ** rng.uniform(-4, 4, n) if rng.uniform() < 0.4 else None
     penalty = 10.0 ** rng.uniform(-8, 6) if rng.uniform() < 0.5 else 0.0
-    return Problem(design, x, t, weight, penalty, bool(rng.uniform() < 0.7))
+    return Problem("least squares", design, x, t, weight, penalty, bool(rng.uniform() < 0.7))
 
 
 def fitted(problem: Problem) -> Any:
@@ -61,7 +64,9 @@ def fitted(problem: Problem) -> Any:
 
 
 def verify(seed: int, number: int) -> Verdict:
-    """Check a random problem."""
+    """Check a random problem: every third is a likelihood."""
+    if number % 3 == 2:
+        return verify_likelihood(seed, number)
     problem = draw_problem(np.random.default_rng([seed, number]))
     model = fitted(problem)
     found = model.enclose(problem.x, problem.t, sample_weight=problem.weight)
@@ -73,6 +78,31 @@ def verify(seed: int, number: int) -> Verdict:
         holds = contained(*found, exact) and contained(*outputs, rows @ np.array(exact, dtype=object))
     width = float(np.median(found.width[0 if problem.intercept else 1 :]))
     return Verdict(problem, model.certificate_.condition, found.proved, holds, width)
+
+
+def verify_likelihood(seed: int, number: int) -> Verdict:
+    """Check a random likelihood against 65-digit arithmetic; where that finds no minimum, there has to be no proof."""
+    rng = np.random.default_rng([seed, number])
+    case = draw_case(rng, LIKELIHOODS[number // 3 % len(LIKELIHOODS)])
+    model = case.fit()
+    given = {} if case.offset is None else {"offset": case.offset}
+    problem = Problem(case.family, case.design, case.x, case.t, case.weight, case.penalty, case.intercept)
+    found = model.enclose(case.x, case.t, sample_weight=case.weight, **given)
+    best = case.objective().minimum(np.append(model.intercept_, model.coef_)[None]) if found.proved else None
+    holds = not found.proved
+    if best is not None:
+        with mp.workdps(DIGITS):
+            theta = np.array(best.theta, dtype=object)
+            outputs = found.predict(case.x)
+            z = [theta[0] + mp.fdot(map(mp.mpf, row), theta[1:]) for row in case.x.tolist()]
+            holds = _between(*found, theta) and _between(*outputs, z)
+    width = float(np.median(found.width[0 if case.intercept else 1 :]))
+    return Verdict(problem, model.certificate_.condition, found.proved, holds, width)
+
+
+def _between(lower: Any, upper: Any, exact: Any) -> bool:
+    ends = zip(lower.tolist(), upper.tolist(), exact, strict=True)
+    return all(mp.mpf(low) <= value <= mp.mpf(high) for low, high, value in ends)
 
 
 def verdicts(seed: int, count: int, jobs: int = 1) -> list[Verdict]:

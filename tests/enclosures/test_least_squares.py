@@ -159,12 +159,12 @@ def test_what_has_no_enclosure_says_so() -> None:
 
 def test_a_wrong_proof_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tests of this file see a bound that is left out: that of rounding in the residuals."""
-    from adaline.enclosures import least_squares
+    from adaline.enclosures import linear
 
     def precise(*given: Any) -> Any:
-        ball = step(*given)
-        return ball._replace(reach=0 * ball.reach, rounded=0 * ball.rounded)
+        found = located(*given)
+        return found._replace(reach=0 * found.reach, rounded=0 * found.rounded)
 
-    step = least_squares._step
-    monkeypatch.setattr(least_squares, "_step", precise)
+    located = linear._located
+    monkeypatch.setattr(linear, "_located", precise)
     assert not all(one.holds for one in verdicts(0, 60))

@@ -17,7 +17,8 @@ from scipy import sparse
 from adaline import losses, sums
 from adaline.arrays import host
 from adaline.block import Block, Shape
-from adaline.losses import CustomLoss, Gamma, Huber, Logistic, Loss, Offset, Softmax
+from adaline.enclosures.preconditioner import Preconditioner, Stage
+from adaline.losses import CustomLoss, Gamma, Huber, Logistic, Loss, Offset, Poisson, Softmax
 from adaline.losses.ordinal import CUMULATIVE_LINKS, Ordinal
 from adaline.solvers.epochs.stochastic import Linear
 from adaline.sources import SparseSource
@@ -130,7 +131,15 @@ read_mixture = read(value=1e4, moments=1000.0)
 read_machine = read(value=1000.0, gradient=1000 * np.tile(UNITS, TARGETS))
 
 
-ANY_MAP = np.array([7.0, -9.0, 9.0, 3.0, 0.0, 14.0]), np.array([0.7, 0.0, -1.9, 0.2]), np.eye(4) + 0.5 * np.eye(4, k=1)
+ANY_MAP = sums.RowMap(
+    np.array([7.0, -9.0, 9.0, 3.0, 0.0, 14.0]), np.array([0.7, 0.0, -1.9, 0.2]), np.eye(4) + 0.5 * np.eye(4, k=1)
+)
+
+
+KNOWN_SCORE = (
+    sums.LinkedPoint(Poisson().linked, True, np.full(5, 0.1), np.full(5, 1e-18), ANY_MAP.exponent),
+    Preconditioner((Stage(ANY_MAP.shift, ANY_MAP.matrix),), 0.5, 0.25),
+)
 
 
 def read_moments(m: Any) -> dict[str, Reading]:
@@ -452,6 +461,13 @@ EXAMPLES = (
     Example(sums.ClassMoments, read_classes, 1e-13, {"centred": True, "classes": 3}, None, DENSE, in_three_classes),
     Example(sums.Residual, read_residual, 2.0**-100, theta=any_theta()),
     Example(sums.Residual, read_residual, 2.0**-100, {"most_rows": 7}, theta=any_theta()),
+    Example(
+        sums.BoundedScore,
+        read(gradient=OWN, size=OWN, wrong=OWN, farthest=OWN),
+        1e-12,
+        theta=KNOWN_SCORE,
+        coded=lambda t: np.abs(t) * [1.0, 1e-4],
+    ),
     *(
         Example(sums.Mapped, lambda s: read_moments(s.moments), 1e-12, {"centred": centred}, ANY_MAP)
         for centred in (True, False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, RowsLike, ThetaLike, as_dense, host, like_rows
-from adaline.enclosures.least_squares import LeastSquaresEnclosure
+from adaline.enclosures.linear import LinearEnclosure
 from adaline.errors import InvalidData
 from adaline.inference.summary import AnyFrame, FrameBackend, escaped, frame_of, html_row, html_table, text_table
 from adaline.wording import counted, visible
@@ -151,7 +151,7 @@ def widths_in_ulps(lower: Array, upper: Array) -> Array:
 
 
 def enclosure_of(
-    found: Sequence[LeastSquaresEnclosure],
+    found: Sequence[LinearEnclosure],
     names: Sequence[str],
     flat: bool,
     rows: Callable[[RowsLike], AnyArray],
@@ -169,7 +169,7 @@ def enclosure_of(
 class _Outputs(NamedTuple):
     """Bounds on the outputs of rows, by the solutions of one or more targets each."""
 
-    found: Sequence[LeastSquaresEnclosure]
+    found: Sequence[LinearEnclosure]
     flat: bool
     rows: Callable[[RowsLike], AnyArray]
 

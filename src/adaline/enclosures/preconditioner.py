@@ -27,7 +27,7 @@ from adaline.solvers.least_squares.choose import sums
 from adaline.solvers.least_squares.factor import CholeskyFactor, triangle_factor
 from adaline.sources import Source
 from adaline.sources.threads import one_blas_thread
-from adaline.sums import Mapped, Moments, Triangle
+from adaline.sums import LinkedPoint, Mapped, Moments, RowMap, Triangle
 
 # || I - T'(X'WX + P)T || up to which the moments of the rows suffice; 30x larger may take one more pass to refine
 SMALL_DEFECT = 2.0**-10
@@ -70,6 +70,12 @@ class RowSizes:
     columns: Array
     targets: Array
     rows: int
+
+    @property
+    def targets_exponent(self) -> Array:
+        """The powers of two of the outputs, (K,): of one output that is not scaled, zero."""
+        own = self.exponent[len(self.columns) - 1 :]
+        return own if len(own) else np.zeros(1)
 
 
 @dataclass(frozen=True)
@@ -205,42 +211,66 @@ def scaled_penalties(penalty: RidgePenalty, exponent: Array) -> tuple[Array, Arr
 
 
 @np.errstate(all="ignore")
-def precondition(source: Source, intercept: bool, penalty: RidgePenalty) -> tuple[Preconditioner | None, RowSizes]:
-    """Return T with its proof, or None where none was found, and the sizes of the rows; one to three passes."""
-    moments = sums(source, intercept)
-    d, weighted = source.shape.features, source.targets.weighted
-    known = _Bounded.of(moments, weighted)
+def precondition(
+    source: Source, intercept: bool, penalty: RidgePenalty, point: LinkedPoint | None = None
+) -> tuple[Preconditioner | None, RowSizes]:
+    """Return T with its proof, or None where none was found, and the sizes of the rows; one to three passes.
+
+    At a point of a likelihood rows are weighted by the curvature there.
+    """
+    if point is None:
+        design = Mapped(sums(source, intercept))
+    else:
+        design = source.sum(Mapped, RowMap(point=point), centred=intercept)
+    moments, d = design.moments, source.shape.features
+    known = _Bounded.of(moments, _weighted(source, point))
     spread = known.spread()
     root = np.sqrt(moments.weight) * (1 + 4 * moments.rows * ROUNDING)
     whole = OUTWARDS * (spread + root * np.abs(known.shift))
     sizes = RowSizes(moments.exponent, np.append(root, whole[:d]), whole[d:], moments.rows)
+    if not (moments.finite and moments.weight > 0):
+        return None, sizes
+    problem = _Problem(moments, intercept, _weighted(source, point), design.margin)
     pull = scaled_penalties(penalty, moments.exponent)[0]
     with one_blas_thread():
-        first = _proved(known.columns(d), _Penalties.of(pull, np.eye(d)), np.zeros(d), (), moments, intercept, weighted)
+        first = _proved(problem, known.columns(d), _Penalties.of(pull, np.eye(d)), np.zeros(d), ())
     if (first is not None and first.defect <= SMALL_DEFECT) or d == 0:
         return first, sizes
-    second = _by_triangle(source, moments, intercept, penalty, spread[:d], weighted)
+    second = _by_triangle(source, problem, penalty, spread[:d], point)
     found = [one for one in (first, second) if one is not None]
     return min(found, key=lambda one: one.defect, default=None), sizes
 
 
+def _weighted(source: Source, point: LinkedPoint | None) -> bool:
+    return source.targets.weighted or point is not None
+
+
+class _Problem(NamedTuple):
+    """Moments of the rows, and what is known of their weights; `margin` bounds the relative error of these."""
+
+    moments: Moments
+    intercept: bool
+    weighted: bool
+    margin: float
+
+
 def _by_triangle(
-    source: Source, moments: Moments, intercept: bool, penalty: RidgePenalty, spread: Array, weighted: bool
+    source: Source, problem: _Problem, penalty: RidgePenalty, spread: Array, point: LinkedPoint | None
 ) -> Preconditioner | None:
     """Return T by way of rows that are mapped by their triangle; two passes."""
+    moments, intercept = problem.moments, problem.intercept
     triangle = source.sum(Triangle, centred=intercept)
-    factor = triangle_factor(triangle, moments.shape.features, moments.weight, penalty, False)[0]
+    d = moments.shape.features
+    factor = triangle_factor(triangle, d, moments.weight, penalty, False)[0]
     if not isinstance(factor, CholeskyFactor) or not factor.alive.all():
         return None
-    d = moments.shape.features
     change = (factor.scaling.scale - moments.exponent[:d]).astype(np.int64)
     shift = np.ldexp(factor.scaling.scaled_mean(), change) if intercept else np.zeros(d)
     matrix = np.ldexp(factor.half_scaled(np.ones(d)), -change[:, None])
-    stage = Stage(shift, matrix)
     if not (np.isfinite(shift).all() and np.isfinite(matrix).all()):
         return None
-    mapped = source.sum(Mapped, (moments.exponent, shift, matrix), centred=intercept)
-    known = _Bounded.of(mapped.moments, weighted)
+    mapped = source.sum(Mapped, RowMap(moments.exponent, shift, matrix, point), centred=intercept)
+    known = _Bounded.of(mapped.moments, problem.weighted)
     powers = mapped.moments.exponent.astype(np.int64)
     second = np.ldexp(known.second, powers[:, None] + powers)
     known = _Bounded(second, *(np.ldexp(one, powers) for one in known[1:]))
@@ -248,7 +278,7 @@ def _by_triangle(
     rounded = OUTWARDS * gamma(d + 3) * (about @ np.abs(matrix)) + TINY
     pull = scaled_penalties(penalty, moments.exponent)[0]
     with one_blas_thread():
-        return _proved(known, _Penalties.of(pull, matrix), rounded, (stage,), moments, intercept, weighted)
+        return _proved(problem, known, _Penalties.of(pull, matrix), rounded, (Stage(shift, matrix),))
 
 
 def moments_mean(moments: Moments) -> Array:
@@ -257,13 +287,7 @@ def moments_mean(moments: Moments) -> Array:
 
 
 def _proved(
-    known: _Bounded,
-    penalties: _Penalties,
-    rounded: Array,
-    before: tuple[Stage, ...],
-    moments: Moments,
-    intercept: bool,
-    weighted: bool,
+    problem: _Problem, known: _Bounded, penalties: _Penalties, rounded: Array, before: tuple[Stage, ...]
 ) -> Preconditioner | None:
     """Return T whose last stage is the inverse Cholesky factor of the moments; None where that proves nothing.
 
@@ -285,11 +309,11 @@ def _proved(
     defect = length(np.eye(d) - near) + gamma(2 * d + 8) * (length(far(np.abs(second)) @ size) + d)
     defect += length(far(known.error)) ** 2 + length(far(penalties.error)) ** 2
     constant = 0.0
-    if intercept:
-        constant = 1 / float(np.sqrt(moments.weight))
+    if problem.intercept:
+        constant = 1 / float(np.sqrt(problem.moments.weight))
         away = length(far(known.away))
-        defect += 8 * ROUNDING + (4 * moments.rows * ROUNDING if weighted else 0.0) + (1 + away) * away
-    defect = OUTWARDS * defect
+        defect += 8 * ROUNDING + 4 * problem.moments.rows * ROUNDING * problem.weighted + (1 + away) * away
+    defect = OUTWARDS * (defect + problem.margin * (1 + defect))
     wrong = length(far(rounded))
     defect = float(OUTWARDS * (defect + 2 * np.sqrt(1 + defect) * wrong + wrong**2) + TINY)
     if not defect < 1:

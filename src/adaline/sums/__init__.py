@@ -6,6 +6,7 @@
 | `ClassMoments` | one `Moments` a class | D²/2 | classifiers |
 | `Triangle` | R of a QR decomposition of [1 x t] | 2 D² | ill-conditioned data |
 | `Mapped` | `Moments` of rows (x - m) Q, which Q makes nearly orthonormal | 3/2 D² | enclosures |
+| `BoundedScore` | gradient of a likelihood in double-double, its rounding proved | 100 D, D² | enclosures |
 | `Residual` | X'(t - Xw) and SSE in double-double | about 24 D | refinement |
 | `LeaveOneOut` | exact leave-one-out errors of L ridge penalties | D² + L D | `Ridge(criterion="loo")` |
 | `Scores` | squared scores r z of rows, z the row where X'X is the identity | 3/2 D² | HC0 to HC3 |
@@ -83,7 +84,8 @@ SUMS = Registry(
     "Moments ClassMoments Triangle Residual LeaveOneOut Scores GroupScores WrongRows WrongRivals ErrorCounts Spread "
     "Objective HessianProduct FirthScore Clusters MixtureMoments Targets MachineObjective CurvatureDiagonal "
     "ThinnedCurvature ClassWeights JointSum FamilySums NullScore Densities ShapeScore OrdinalObjective OrdinalProduct "
-    "Ranks ResidualTotals FarthestRow TwofoldObjective CurvatureChange Mapped",
+    "Ranks ResidualTotals FarthestRow TwofoldObjective CurvatureChange Mapped "
+    "BoundedScore",
 )
 
 __getattr__, __dir__, __all__ = lazily(__name__)

@@ -1,6 +1,8 @@
 from adaline.lazy import Registry
 from adaline.sums.base import JointSum as JointSum
 from adaline.sums.base import Sum as Sum
+from adaline.sums.bounded_score import BoundedScore as BoundedScore
+from adaline.sums.bounded_score import LinkedPoint as LinkedPoint
 from adaline.sums.classes import ClassMoments as ClassMoments
 from adaline.sums.clusters import Centres as Centres
 from adaline.sums.clusters import Clusters as Clusters
@@ -23,6 +25,7 @@ from adaline.sums.leave_one_out import Ridges as Ridges
 from adaline.sums.machine import MachineObjective as MachineObjective
 from adaline.sums.machine import MachinePoint as MachinePoint
 from adaline.sums.mapped import Mapped as Mapped
+from adaline.sums.mapped import RowMap as RowMap
 from adaline.sums.mixture import Components as Components
 from adaline.sums.mixture import MixtureMoments as MixtureMoments
 from adaline.sums.moments import Moments as Moments

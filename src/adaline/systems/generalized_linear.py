@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, Unpack, overload
 
 import numpy as np
@@ -110,6 +111,7 @@ from adaline.systems.families.weights import split_theta, theta_of
 from adaline.wording import counted
 
 if TYPE_CHECKING:  # tables, and some of inference, are slow to import
+    from adaline.enclosures.enclosure import Enclosure
     from adaline.inference.bootstrap import RowsOfFit
     from adaline.sources import TableSource
 
@@ -824,6 +826,52 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             raise InvalidParameter(f"influence is for one target, and y has {len(fits)}: fit one model for each")
         source = self._same_rows(X, y, sample_weight, offset, exposure)[0]
         return likelihood_influence(fits[0], self._row_losses()[0], source)
+
+    @available_if(lambda system: _has_likelihood(system))
+    def enclose(
+        self,
+        X: RowsLike,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
+    ) -> Enclosure:
+        """Return bounds that are proved to contain the exact coefficients; three passes, mostly.
+
+        As `LinearRegression.enclose`, for the minimum of the penalised likelihood of poisson, gamma, tweedie (power 1
+        to 2) and negative_binomial with the log link, the last at the shape of the fit, and of binomial with the logit.
+        `predict` of the result has bounds on w0 + w'x, without the offset.
+
+        Parameters
+        ----------
+        X, y, sample_weight, offset, exposure
+            The rows that were fitted. Other rows are refused.
+
+        Returns
+        -------
+        Enclosure : named tuple of `lower` and `upper`, each (1 + D) or (K, 1 + D), intercept first.
+
+        Examples
+        --------
+        >>> from adaline import GeneralizedLinear
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [1, 3, 4, 8]
+        >>> found = GeneralizedLinear(loss="poisson").fit(X, y).enclose(X, y)
+        >>> print(found.lower[1], found.upper[1])
+        0.6 0.6
+        """
+        from adaline.enclosures.enclosure import enclosure_of
+        from adaline.enclosures.likelihood import enclose_loss
+
+        fits = self._likelihoods()
+        refuse_absorbed(self, "enclosures")
+        if self.l1:
+            raise InvalidParameter("enclosures are of smooth objectives: without l1")
+        sources = self._same_rows(X, y, sample_weight, offset, exposure)
+        penalty = RidgePenalty(float(self.penalty), np.ones(sources[0].shape.features))
+        intercept = bool(self._fitted_with.fit_intercept)
+        each = zip(sources, self._row_losses(), fits, strict=True)
+        found = [enclose_loss(rows, loss, intercept, penalty, fit.solution.theta[0]) for rows, loss, fit in each]
+        return enclosure_of(found, columns_of(self), self._flat, partial(read_finite, self))
 
     def _mean_model(self, judged: JudgedLikelihoods | None = None) -> MeanModel:
         """Return the fits as a function from the design to the means, for `effects`."""

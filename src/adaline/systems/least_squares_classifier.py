@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
-from adaline.errors import InvalidData, SumsMissing
+from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, host
+from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.fits.ridge_folds import RidgeFolds
+from adaline.fitted import check_is_fitted
 from adaline.forms import Count, Curves, Strings
+from adaline.input.basis import columns_of
 from adaline.input.columns import InputColumns
 from adaline.input.labels import Labels
 from adaline.parameters import AUTO, FLAG, NONE, PENALTY, AnyOf, Number, OneOf, UsedWith, WholeNumber, one_of
@@ -33,6 +35,9 @@ from adaline.systems.families.closed_form import (
 from adaline.systems.families.named import named_system
 from adaline.systems.families.weights import column_notes, warn_of_dependence
 from adaline.systems.ridge import ScoringCheck, eigenbasis, spread_of
+
+if TYPE_CHECKING:
+    from adaline.enclosures.enclosure import Enclosure
 
 TargetCoding = Literal["one-of-k", "signed", "fisher"]
 FoldCriterion = Literal["gcv", "folds"]
@@ -223,6 +228,49 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         options = (bool(self.fit_intercept), True, int(self.folds), self.scoring)
         folds = RidgeFolds(recoded, *options, rows.source, model)
         return partial(folds.errors, range(recoded.shape.targets))
+
+    def enclose(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Enclosure:
+        """Return bounds that are proved to contain the exact coefficients for these rows, as `LinearRegression` does.
+
+        `predict` of the result has bounds on the decision function: a class is certain where they exclude zero. The
+        targets of coding="fisher" are those in float64.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows, as for `fit`, of the classes that were fitted.
+
+        Returns
+        -------
+        Enclosure : named tuple of `lower` and `upper`, each (1 + D) for two classes, else (K, 1 + D), intercept first.
+
+        Examples
+        --------
+        >>> from adaline import LeastSquaresClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 0, 1]
+        >>> found = LeastSquaresClassifier(coding="signed").fit(X, y).enclose(X, y)
+        >>> print(found.contains([-1.0, 0.4]))
+        [ True  True]
+        """
+        from adaline.enclosures.enclosure import enclosure_of
+        from adaline.enclosures.least_squares import enclose_least_squares
+
+        check_is_fitted(self, "coef_")
+        weights, two = self._sums.weights, len(self.classes_) == 2
+        if self.threshold or not (weights > 0).all():
+            raise InvalidParameter("enclosures are of classes that all have rows, and of threshold=0")
+        targets = self._targets(weights)
+        unit = np.ones(self._sums.features)
+        if self.penalty == "auto":
+            unit = spread_of(self._coded(self._sums, targets))
+        if two and targets.shape[1] == 2:
+            targets = targets[:, 1:] - targets[:, :1]
+        source = self._open(X, y, sample_weight, reset=False).encoded(self.classes_)
+        source = source.changed(source.targets.recoding(targets))
+        theta = np.column_stack([host(self.intercept_), host(self.coef_)])
+        penalty = RidgePenalty(float(self.penalty_), unit)
+        found = enclose_least_squares(source, bool(self.fit_intercept), penalty, theta)
+        return enclosure_of([found], columns_of(self), two, self._read)
 
     def _targets(self, weights: Array) -> Array:
         """Return the targets of each class, (K, m)."""

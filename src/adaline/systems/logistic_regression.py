@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, Unpack, get_args, overload
 
 import numpy as np
@@ -87,6 +88,7 @@ from adaline.parameters import (
     WholeNumber,
     one_of,
 )
+from adaline.penalties import RidgePenalty
 from adaline.results import Certificate, Status, combine_certificates, without_constants
 from adaline.scans.base import first_theta
 from adaline.solvers.least_squares.dependence import named, say_dependent
@@ -113,6 +115,7 @@ from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta, theta_of
 
 if TYPE_CHECKING:
+    from adaline.enclosures.enclosure import Enclosure
     from adaline.inference.bootstrap import RowsOfFit
 
 ClassScheme = Literal["softmax", "one-vs-rest", "one-vs-one"]
@@ -684,6 +687,54 @@ class LogisticRegression(NearFits, LinearClassifier):
         pairs = np.delete(np.eye(k) - np.eye(k)[base], base, axis=0)
         own = np.eye(fit.solution.theta.shape[1])[0 if self._fitted_with.fit_intercept else 1 :]
         return class_influence(fit, Softmax(), rows, np.einsum("pk,jd->pjkd", pairs, own).reshape(-1, k, own.shape[1]))
+
+    def enclose(
+        self,
+        X: RowsLike,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        offset: OffsetsLike = None,
+    ) -> Enclosure:
+        """Return bounds that are proved to contain the exact coefficients, of two classes; three passes, mostly.
+
+        As `LinearRegression.enclose`, for the maximum of the likelihood, or the minimum under a number as penalty.
+        `predict` of the result has bounds on log odds, without the offset: a class is certain where they exclude zero.
+
+        Parameters
+        ----------
+        X, y, sample_weight, offset
+            The rows that were fitted. Other rows are refused.
+
+        Returns
+        -------
+        Enclosure : named tuple of `lower` and `upper`, each (1 + D), intercept first.
+
+        Examples
+        --------
+        >>> from adaline import LogisticRegression
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
+        >>> found = LogisticRegression().fit(X, y).enclose(X, y)
+        >>> print(found.lower[1], found.upper[1])
+        1.2935 1.2935
+        """
+        from adaline.enclosures.enclosure import enclosure_of
+        from adaline.enclosures.likelihood import enclose_loss
+
+        fit = self._one_fit("enclosures")
+        if fit.coupled:
+            raise InvalidParameter("enclosures are for two classes")
+        standardized = self.penalty == "auto" if self.standardize is None else self.standardize
+        if self.firth or self.l1 or (self.penalty and standardized):
+            raise InvalidParameter(
+                "enclosures are of the likelihood, or with a number as penalty in the columns' own units: without "
+                "firth, l1 and standardize"
+            )
+        source = self._same_rows(X, y, sample_weight, offset)[0]
+        penalty = RidgePenalty(float(self.penalty), np.ones(source.shape.features))
+        found = enclose_loss(
+            source, self._loss(), bool(self._fitted_with.fit_intercept), penalty, fit.solution.theta[0]
+        )
+        return enclosure_of([found], columns_of(self), True, partial(read_finite, self))
 
     def _mean_model(self, judged: JudgedLikelihoods | None = None) -> MeanModel:
         """Return the fit as a function from the design to the probabilities, for `effects`."""

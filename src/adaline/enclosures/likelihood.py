@@ -1,0 +1,116 @@
+"""Enclosures of the minimum of a penalised likelihood: sum weight loss(z, t) + 1/2 theta'P theta, with |c'| <= c.
+
+c is the curvature of the loss, and c(z + d) lies between exp(-|d|) c(z) and exp(|d|) c(z). H is the matrix of second
+derivatives at theta~, T a matrix with || I - T'HT || <= alpha (`preconditioner.py`), and L the largest length of T'x_i.
+In the ball theta~ + T z, || z || <= r, outputs change by at most r L, so that second derivatives there have
+
+    || I - T'H(theta)T || <= alpha(r) = alpha + (exp(r L) - 1) (1 + alpha)
+
+If alpha(r) < 1 and || T'g || <= r (1 - alpha(r)), with -g the gradient at theta~, then z + T'g(theta~ + T z) is a
+contraction of the ball into itself: there is a minimum in the ball, and as H is positive definite there, and the
+objective convex, no other anywhere. Two points of the ball are the ends of a line inside it, along which the mean of
+T'HT is as near to I: the bounds of `linear.py` hold about each of them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from adaline.arrays import Array
+from adaline.enclosures.least_squares import draw_back
+from adaline.enclosures.linear import LinearEnclosure, Stepped, narrow, nowhere
+from adaline.enclosures.preconditioner import Preconditioner, RowSizes, precondition
+from adaline.enclosures.rounding import OUTWARDS, ROUNDING, TINY
+from adaline.errors import InvalidParameter
+from adaline.losses import Linked, Loss, Offset
+from adaline.penalties import RidgePenalty
+from adaline.sources import Source
+from adaline.sums import BoundedScore, LinkedPoint
+from adaline.sums.bounded_score import is_enclosed
+
+MOST_NEWTON_STEPS = 20  # before a ball is found that has the minimum in it; fits that have converged need none
+ROOM = 4.0  # radius of the ball over the length of the first step; much larger, it does not map into itself
+SERIAL_ADDITIONS = 256  # rows of a run that are at least added in pairs: merges come after them, one by one
+MISSING = "it is not proved that there is a minimum, and only one: "
+DEPENDENT = "columns may be constant or depend on others, or a hyperplane separate the classes; use a penalty"
+
+
+def enclose_loss(source: Source, loss: Loss, intercept: bool, penalty: RidgePenalty, theta: Array) -> LinearEnclosure:
+    """Return bounds on the minimum for the rows, of a loss as it is fitted; `theta` (1 + D,) is near it."""
+    row = loss.loss if isinstance(loss, Offset) else loss
+    likelihood = row.linked
+    if not is_enclosed(likelihood):
+        raise InvalidParameter(
+            f"no enclosures of loss={row.name!r}: they are proved for binomial with its logit link, and for poisson, "
+            "gamma, tweedie (power 1 to 2) and negative_binomial with the log link"
+        )
+    assert isinstance(likelihood, Linked)
+    point = LinkedPoint(likelihood, isinstance(loss, Offset), theta, np.zeros_like(theta), np.zeros(len(theta) - 1))
+    return enclose_likelihood(source, point, intercept, penalty)
+
+
+@np.errstate(all="ignore")
+def enclose_likelihood(source: Source, point: LinkedPoint, intercept: bool, penalty: RidgePenalty) -> LinearEnclosure:
+    """Return bounds on the minimum for the rows; `point` has the likelihood, and raw coefficients near the minimum."""
+    before, d = source.reads[0], source.shape.features
+    reason = MISSING + "Newton's method does not get near one"
+    for _ in range(MOST_NEWTON_STEPS):
+        known, sizes = precondition(source, intercept, penalty, point)
+        if known is None:
+            reason = MISSING + DEPENDENT
+            break
+        powers = np.append(0.0, sizes.exponent[:d]).astype(np.int64)
+        hi = (np.ldexp(point.hi, powers) * np.append(float(intercept), np.ones(d)))[None]
+        first, farthest = _stepped(source, known, sizes, penalty, point, hi, np.zeros_like(hi))
+        length = float(first.lengths()[0])
+        if not math.isfinite(length):
+            reason = MISSING + "outputs are out of range there"
+            break
+        radius = ROOM * length
+        defect = known.defect + math.expm1(min(radius * farthest, 700.0)) * (1 + known.defect)
+        defect = OUTWARDS * defect + TINY
+        if defect < 1 and length <= radius * (1 - defect):
+            near = replace(known, defect=defect)
+            step = partial(_step, source, near, sizes, penalty, point)
+            found = narrow(step, source, near, sizes, hi, first=first, within=radius)
+            return found._replace(passes=source.reads[0] - before)
+        moved = hi + known.push(first.pulled.values).values
+        point = point._replace(hi=np.ldexp(moved[0], -powers))
+    return nowhere(1, d, reason, source.reads[0] - before)
+
+
+def _step(
+    source: Source,
+    known: Preconditioner,
+    sizes: RowSizes,
+    penalty: RidgePenalty,
+    point: LinkedPoint,
+    hi: Array,
+    lo: Array,
+) -> Stepped:
+    """Return T'g at hi + lo: one pass."""
+    return _stepped(source, known, sizes, penalty, point, hi, lo)[0]
+
+
+def _stepped(
+    source: Source,
+    known: Preconditioner,
+    sizes: RowSizes,
+    penalty: RidgePenalty,
+    point: LinkedPoint,
+    hi: Array,
+    lo: Array,
+) -> tuple[Stepped, float]:
+    """Return T'g at hi + lo, and the largest length of T'x of a row: one pass."""
+    here = point._replace(hi=hi[0], lo=lo[0], exponent=sizes.exponent)
+    sums = source.sum(BoundedScore, (here, known))
+    gradient = sums.gradient[None, :, 0].copy(), sums.gradient[None, :, 1].copy()
+    units = 400 + 16 * (sizes.rows / SERIAL_ADDITIONS + 64)
+    lost = units * ROUNDING**2 * sums.size[None] + draw_back(gradient, penalty, sizes, hi, lo)
+    below = 1 + sums.size.max() + np.abs(hi).max(initial=0.0) + sizes.columns.max()
+    lost = OUTWARDS * lost + TINY * (sizes.rows + 1) * (hi.shape[1] + 4) * below**4
+    return Stepped(known.pull(*gradient, lost), np.array([sums.wrong])), sums.farthest

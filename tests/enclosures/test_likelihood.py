@@ -1,0 +1,163 @@
+"""Enclosures of likelihoods: beside the random problems of `cases.py`, R's figures, refusals, settings, and files."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from adaline import GeneralizedLinear, LeastSquaresClassifier, LogisticRegression, datasets, open_table
+from adaline.enclosures.likelihood import enclose_loss
+from adaline.errors import AdalineError
+from adaline.losses import Logistic, NegativeBinomial, Tweedie
+from adaline.penalties import no_penalty
+from adaline.sources import ArraySource
+from adaline.sums.bounded_score import LinkedPoint
+from adaline.twofold import Twofold
+from tests.enclosures.exact import contained, solve
+
+RNG = np.random.default_rng(8)
+X = RNG.normal(size=(60, 2)) + np.array([0.0, 3.0])
+CLASSES = (RNG.uniform(size=60) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)
+COUNTS = RNG.poisson(np.exp(0.5 * X[:, 0]))
+
+
+def test_exponentials_in_double_double_are_as_near_as_their_bound() -> None:
+    z = np.concatenate([RNG.uniform(-1, 1, 300), RNG.uniform(-40, 40, 300), RNG.uniform(-499, 499, 300)])
+    lo = z * 2.0**-53 * RNG.uniform(-0.5, 0.5, 900)
+    found = Twofold(z, lo).exp()
+    with mpmath.mp.workdps(60):
+        worst = max(
+            float(abs((mpmath.mpf(hi) + mpmath.mpf(low)) / mpmath.exp(mpmath.mpf(a) + mpmath.mpf(b)) - 1))
+            / ((2**10 + 2**7 * abs(a)) * 2.0**-106)
+            for hi, low, a, b in zip(found.hi.tolist(), found.lo.tolist(), z.tolist(), lo.tolist(), strict=True)
+        )
+    assert 0.001 < worst < 0.5
+
+
+@pytest.mark.parametrize("loss", ["binomial", "poisson", "gamma", Tweedie(1.3), NegativeBinomial(3.0)])
+def test_slopes_are_as_near_as_their_bound(loss: Any) -> None:
+    linked = GeneralizedLinear(loss=loss)._fitted_with.of_row().linked
+    z, lo = RNG.uniform(-30, 30, (200, 1)), RNG.uniform(-1, 1, (200, 1)) * 2.0**-54
+    t = (RNG.uniform(size=(200, 1)) < 0.5).astype(float) if loss == "binomial" else RNG.gamma(1.0, 1.0, (200, 1))
+    point = LinkedPoint(linked, False, np.zeros(1), np.zeros(1), np.zeros(0))
+    slope, bound = linked.slope_twofold(Twofold(z, lo), t), point.terms(z, t)
+    for hi, low, a, b, y, most in zip(*(np.ravel(one).tolist() for one in (*slope, z, lo, t, bound)), strict=True):
+        with mpmath.mp.workdps(60):
+            exact = _slope(linked.family, mpmath.mpf(a) + mpmath.mpf(b), mpmath.mpf(y))
+            wrong = float(abs(mpmath.mpf(hi) + mpmath.mpf(low) - exact))
+        assert wrong <= (2**10 + 2**7 * abs(a)) * 2.0**-106 * most
+
+
+def _slope(family: Any, z: Any, t: Any) -> Any:
+    m = mpmath.exp(z)
+    if family.name == "binomial":
+        return m / (1 + m) - t
+    if family.name == "negative_binomial":
+        return (t + mpmath.mpf(family.shape)) * m / (m + mpmath.mpf(family.shape)) - t
+    p = mpmath.mpf(family.power)
+    return m ** (2 - p) - t * m ** (1 - p)
+
+
+def test_settings_files_and_threads(tmp_path: Path) -> None:
+    model = LogisticRegression(penalty=0.7).fit(X, CLASSES, sample_weight=1.0 + CLASSES)
+    found = model.enclose(X, CLASSES, sample_weight=1.0 + CLASSES)
+    assert found.proved
+    assert found.width.max() <= 2
+    assert found.contains([*model.intercept_, *model.coef_[0]]).all()
+    np.savetxt(tmp_path / "t.csv", np.column_stack([X, CLASSES]), "%.17g", ",", header="a,b,y", comments="")
+    table = open_table(tmp_path / "t.csv", target="y")
+    plain, other = LogisticRegression().fit(X, CLASSES).enclose(X, CLASSES), LogisticRegression().fit(table)
+    apart = other.enclose(table)
+    assert (np.maximum(plain.lower, apart.lower) <= np.minimum(plain.upper, apart.upper)).all()
+    weighted = LogisticRegression(class_weight="balanced").fit(X, CLASSES)
+    assert weighted.enclose(X, CLASSES).contains([*weighted.intercept_, *weighted.coef_[0]]).all()
+
+
+def test_several_targets_offsets_and_outputs() -> None:
+    offset = RNG.normal(size=60)
+    model = GeneralizedLinear(loss="poisson").fit(X, COUNTS, offset=offset)
+    found = model.enclose(X, COUNTS, offset=offset)
+    assert found.contains([model.intercept_, *model.coef_]).all()
+    both = np.column_stack([COUNTS, COUNTS[::-1]])
+    model = GeneralizedLinear(loss="poisson").fit(X, both)
+    found = model.enclose(X, both)
+    assert found.lower.shape == (2, 3)
+    lower, upper = found.predict(X)
+    assert (lower <= np.log(model.predict(X)) + 1e-9).all()
+    assert (upper >= np.log(model.predict(X)) - 1e-9).all()
+    assert np.abs(upper - lower).max() < 1e-14
+
+
+def test_weights_far_from_the_minimum_are_led_there() -> None:
+    near = LogisticRegression().fit(X, CLASSES).enclose(X, CLASSES)
+    rows = ArraySource(X, CLASSES[:, None].astype(float))
+    found = enclose_loss(rows, Logistic(), True, no_penalty(2), np.zeros(3))
+    lower, upper = (end[0] for end in found.bounds)
+    assert found.passes > 6
+    assert (np.maximum(near.lower, lower) <= np.minimum(near.upper, upper)).all()
+
+
+def test_no_maximum_is_no_proof() -> None:
+    apart = (X[:, 0] > 0).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for model, y in (
+            (LogisticRegression(), apart),
+            (GeneralizedLinear(loss="poisson"), np.maximum(0 * X[:, 0], 0)),
+        ):
+            found = model.fit(X, y).enclose(X, y)
+            assert not found.proved
+            assert np.isinf(found.width).all()
+            assert found.reason
+    same = np.column_stack([X, X[:, 0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = LogisticRegression().fit(same, CLASSES)
+    assert not model.enclose(same, CLASSES).proved
+    assert LogisticRegression(penalty=1e-4).fit(same, CLASSES).enclose(same, CLASSES).proved
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        (LogisticRegression(firth=True), "firth"),
+        (LogisticRegression(l1=1.0), "l1"),
+        (LogisticRegression(penalty="auto"), "standardize"),
+        (GeneralizedLinear(loss="poisson", l1=1.0), "l1"),
+        (GeneralizedLinear(loss="binomial", link="probit"), "no enclosures of loss='binomial'"),
+    ],
+)
+def test_what_has_no_enclosure_says_so(model: Any, why: str) -> None:
+    with pytest.raises(AdalineError, match=why):
+        model.fit(X, CLASSES).enclose(X, CLASSES)
+
+
+def test_softmax_says_so() -> None:
+    data = datasets.load("penguins", target="species")
+    with pytest.raises(AdalineError, match="two classes"):
+        LogisticRegression(penalty=1.0).fit(data.X, data.y).enclose(data.X, data.y)
+
+
+@pytest.mark.parametrize("coding", ["one-of-k", "signed", "fisher"])
+def test_least_squares_classifiers(coding: Any) -> None:
+    model = LeastSquaresClassifier(coding=coding, penalty=0.5).fit(X, CLASSES)
+    found = model.enclose(X, CLASSES)
+    one, other = (60 / (CLASSES == k).sum() for k in (1, 0))
+    t = np.where(CLASSES == 1, one, -other) if coding == "fisher" else 2.0 * CLASSES - 1
+    assert contained(*found, solve(X, t, penalty=0.5))
+    assert found.width.max() <= 2
+    three = RNG.integers(0, 3, 60)
+    model = LeastSquaresClassifier().fit(X, three)
+    found = model.enclose(X, three)
+    for k in range(3):
+        assert contained(found.lower[k], found.upper[k], solve(X, (three == k).astype(float)))
+    lower = found.predict(X).lower
+    assert lower.shape == (60, 3)
+    assert (lower <= model.decision_function(X) + 1e-12).all()
+    with pytest.raises(AdalineError, match="threshold"):
+        LeastSquaresClassifier(threshold=0.1).fit(X, CLASSES).enclose(X, CLASSES)
