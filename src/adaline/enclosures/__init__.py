@@ -4,7 +4,9 @@
 |---|---|
 | `rounding.py` | a-priori bounds on rounding errors; float64 ends of intervals, rounded outwards |
 | `preconditioner.py` | a matrix T with || I - T'(X'WX + P)T || < 1: the solution is unique |
-| `least_squares.py` | how far the solution is from a point, by residuals in double-double |
+| `linear.py` | how far the solution is from a point, by the gradient there; bounds on outputs |
+| `least_squares.py` | the gradient of least squares, by residuals in double-double |
+| `likelihood.py` | a ball that has the minimum of a likelihood in it, and the gradient in double-double |
 | `enclosure.py` | what `model.enclose` returns |
 
 The guide states the theorem, with its proof and what it rests on.

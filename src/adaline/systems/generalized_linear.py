@@ -857,7 +857,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [1, 3, 4, 8]
         >>> found = GeneralizedLinear(loss="poisson").fit(X, y).enclose(X, y)
         >>> print(found.lower[1], found.upper[1])
-        0.6 0.6
+        0.6051097136675521 0.6051097136675522
         """
         from adaline.enclosures.enclosure import enclosure_of
         from adaline.enclosures.likelihood import enclose_loss

@@ -715,7 +715,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 0, 1, 1]
         >>> found = LogisticRegression().fit(X, y).enclose(X, y)
         >>> print(found.lower[1], found.upper[1])
-        1.2935 1.2935
+        1.2140275858514202 1.2140275858514205
         """
         from adaline.enclosures.enclosure import enclosure_of
         from adaline.enclosures.likelihood import enclose_loss
