@@ -36,7 +36,7 @@ def enclose_least_squares(source: Source, intercept: bool, penalty: RidgePenalty
     if not penalty.any() and source.count_rows() < d + intercept:
         reason = f"{source.count_rows()} rows cannot determine {d + intercept} coefficients"
         return nowhere(targets, d, reason, source.reads[0] - before)
-    known, sizes = precondition(source, intercept, penalty)
+    known, sizes, _ = precondition(source, intercept, penalty)
     if known is None:
         reason = (
             "uniqueness is not proved: columns are constant, or linear combinations of others up to rounding; "

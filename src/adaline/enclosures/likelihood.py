@@ -21,20 +21,22 @@ from functools import partial
 import numpy as np
 
 from adaline.arrays import Array
+from adaline.block import MIN_BLOCK_ROWS
 from adaline.enclosures.least_squares import draw_back
 from adaline.enclosures.linear import LinearEnclosure, Stepped, narrow, nowhere
-from adaline.enclosures.preconditioner import Preconditioner, RowSizes, precondition
+from adaline.enclosures.preconditioner import Preconditioner, RowSizes, precondition, scaled_penalties
 from adaline.enclosures.rounding import OUTWARDS, ROUNDING, TINY
 from adaline.errors import InvalidParameter
 from adaline.losses import Linked, Loss, Offset
 from adaline.penalties import RidgePenalty
 from adaline.sources import Source
 from adaline.sums import BoundedScore, LinkedPoint
-from adaline.sums.bounded_score import is_enclosed
+from adaline.sums.bounded_score import RUN_ROWS, is_enclosed
 
 MOST_NEWTON_STEPS = 20  # before a ball is found that has the minimum in it; fits that have converged need none
 ROOM = 4.0  # radius of the ball over the length of the first step; much larger, it does not map into itself
-SERIAL_ADDITIONS = 256  # rows of a run that are at least added in pairs: merges come after them, one by one
+# lengths of Newton's steps in float64: from where none is tried as a proof, and up to where no further one is taken
+FAR, NEAR = 0.01, 2.0**-36
 MISSING = "it is not proved that there is a minimum, and only one: "
 DEPENDENT = "columns may be constant or depend on others, or a hyperplane separate the classes; use a penalty"
 
@@ -57,29 +59,33 @@ def enclose_loss(source: Source, loss: Loss, intercept: bool, penalty: RidgePena
 def enclose_likelihood(source: Source, point: LinkedPoint, intercept: bool, penalty: RidgePenalty) -> LinearEnclosure:
     """Return bounds on the minimum for the rows; `point` has the likelihood, and raw coefficients near the minimum."""
     before, d = source.reads[0], source.shape.features
-    reason = MISSING + "Newton's method does not get near one"
+    reason, last = MISSING + "Newton's method does not get near one", np.inf
     for _ in range(MOST_NEWTON_STEPS):
-        known, sizes = precondition(source, intercept, penalty, point)
+        known, sizes, gradient = precondition(source, intercept, penalty, point)
         if known is None:
             reason = MISSING + DEPENDENT
             break
         powers = np.append(0.0, sizes.exponent[:d]).astype(np.int64)
         hi = (np.ldexp(point.hi, powers) * np.append(float(intercept), np.ones(d)))[None]
-        first, farthest = _stepped(source, known, sizes, penalty, point, hi, np.zeros_like(hi))
+        none = np.zeros_like(hi)
+        rough = np.ldexp(gradient, -powers)[None]
+        rough[:, 1:] -= scaled_penalties(penalty, sizes.exponent)[0] * hi[:, 1:]
+        step = known.pull(rough, none, none).values
+        size = float(np.sqrt(np.square(step).sum()))
+        if size > FAR or NEAR < size < last / 2:
+            point, last = point._replace(hi=np.ldexp((hi + known.push(step).values)[0], -powers)), size
+            continue
+        first, farthest = _stepped(source, known, sizes, penalty, point, hi, none)
         length = float(first.lengths()[0])
-        if not math.isfinite(length):
-            reason = MISSING + "outputs are out of range there"
-            break
         radius = ROOM * length
         defect = known.defect + math.expm1(min(radius * farthest, 700.0)) * (1 + known.defect)
         defect = OUTWARDS * defect + TINY
         if defect < 1 and length <= radius * (1 - defect):
             near = replace(known, defect=defect)
-            step = partial(_step, source, near, sizes, penalty, point)
-            found = narrow(step, source, near, sizes, hi, first=first, within=radius)
+            step_from = partial(_step, source, near, sizes, penalty, point)
+            found = narrow(step_from, source, near, sizes, hi, first=first, within=radius)
             return found._replace(passes=source.reads[0] - before)
-        moved = hi + known.push(first.pulled.values).values
-        point = point._replace(hi=np.ldexp(moved[0], -powers))
+        break
     return nowhere(1, d, reason, source.reads[0] - before)
 
 
@@ -109,7 +115,8 @@ def _stepped(
     here = point._replace(hi=hi[0], lo=lo[0], exponent=sizes.exponent)
     sums = source.sum(BoundedScore, (here, known))
     gradient = sums.gradient[None, :, 0].copy(), sums.gradient[None, :, 1].copy()
-    units = 400 + 16 * (sizes.rows / SERIAL_ADDITIONS + 64)
+    run = min(sizes.rows, RUN_ROWS)
+    units = 40 * (run / 2 + 16) + run + 400 + 16 * (sizes.rows / MIN_BLOCK_ROWS + 64)
     lost = units * ROUNDING**2 * sums.size[None] + draw_back(gradient, penalty, sizes, hi, lo)
     below = 1 + sums.size.max() + np.abs(hi).max(initial=0.0) + sizes.columns.max()
     lost = OUTWARDS * lost + TINY * (sizes.rows + 1) * (hi.shape[1] + 4) * below**4

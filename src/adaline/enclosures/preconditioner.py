@@ -142,12 +142,15 @@ class Preconditioner:
 
     def pulled_lengths(self, v: Array) -> Array:
         """Return upper bounds (n,) on the lengths of T'v of rows v (n, 1 + D), scaled, the constant first."""
-        values, wrong = v[:, 1:], np.zeros_like(v[:, 1:])
+        ones, values, wrong = np.abs(v[:, 0]), v[:, 1:], np.zeros(len(v))
         for stage in self.stages:
-            lost = 2 * ROUNDING * (np.abs(values) + np.abs(stage.shift) * v[:, :1])
-            values, wrong = _through(values - stage.shift * v[:, :1], wrong + lost, stage.matrix)
-        lengths = rows_length(values) + rows_length(wrong)
-        return np.asarray(OUTWARDS * np.hypot(self.constant * v[:, 0], lengths) + TINY)
+            size = np.abs(values) @ rows_length(stage.matrix) + ones * float(
+                np.abs(stage.shift) @ rows_length(stage.matrix)
+            )
+            wrong = wrong * length(stage.matrix) + gamma(len(stage.shift) + 6) * size
+            values = (values - stage.shift * v[:, :1]) @ stage.matrix
+        lengths = rows_length(values) + OUTWARDS * wrong
+        return np.asarray(OUTWARDS * np.hypot(self.constant * ones, lengths) + TINY)
 
 
 def _through(values: Array, wrong: Array, matrix: Array) -> tuple[Array, Array]:
@@ -213,13 +216,13 @@ def scaled_penalties(penalty: RidgePenalty, exponent: Array) -> tuple[Array, Arr
 @np.errstate(all="ignore")
 def precondition(
     source: Source, intercept: bool, penalty: RidgePenalty, point: LinkedPoint | None = None
-) -> tuple[Preconditioner | None, RowSizes]:
+) -> tuple[Preconditioner | None, RowSizes, Array]:
     """Return T with its proof, or None where none was found, and the sizes of the rows; one to three passes.
 
-    At a point of a likelihood rows are weighted by the curvature there.
+    At a point of a likelihood rows are weighted by the curvature there, and -gradient (1 + D,), raw, is returned too.
     """
     if point is None:
-        design = Mapped(sums(source, intercept))
+        design = Mapped(sums(source, intercept), np.zeros(1 + source.shape.features))
     else:
         design = source.sum(Mapped, RowMap(point=point), centred=intercept)
     moments, d = design.moments, source.shape.features
@@ -229,16 +232,16 @@ def precondition(
     whole = OUTWARDS * (spread + root * np.abs(known.shift))
     sizes = RowSizes(moments.exponent, np.append(root, whole[:d]), whole[d:], moments.rows)
     if not (moments.finite and moments.weight > 0):
-        return None, sizes
+        return None, sizes, design.gradient
     problem = _Problem(moments, intercept, _weighted(source, point), design.margin)
     pull = scaled_penalties(penalty, moments.exponent)[0]
     with one_blas_thread():
         first = _proved(problem, known.columns(d), _Penalties.of(pull, np.eye(d)), np.zeros(d), ())
     if (first is not None and first.defect <= SMALL_DEFECT) or d == 0:
-        return first, sizes
+        return first, sizes, design.gradient
     second = _by_triangle(source, problem, penalty, spread[:d], point)
     found = [one for one in (first, second) if one is not None]
-    return min(found, key=lambda one: one.defect, default=None), sizes
+    return min(found, key=lambda one: one.defect, default=None), sizes, design.gradient
 
 
 def _weighted(source: Source, point: LinkedPoint | None) -> bool:

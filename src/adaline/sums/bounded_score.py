@@ -18,20 +18,23 @@ the second by the operations of `Twofold.exp`: of k ln 2 and z - k ln 2 32 |z| u
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from adaline import twofold
 from adaline.arrays import Array, ThetaLike, as_dense, host
 from adaline.block import Block, Shape
+from adaline.losses.base import Loss
 from adaline.losses.families import Binomial, NegativeBinomial, Tweedie
 from adaline.losses.linked import Linked
+from adaline.losses.logistic import Logistic
 from adaline.sums.base import Sum
+from adaline.sums.residual import Residual, Theta
 from adaline.twofold import Twofold
 
 ROUNDING2 = 2.0**-106
-RUN_ROWS = 4096  # rows of a run; doubling it takes more memory, and no less time
+RUN_ROWS = 4096  # rows of a run; doubling it doubles the bound on the rounding of sums
 MOST_OUTPUT = 500.0  # size of outputs up to which their exponentials are proved; `Twofold.exp` clips at 600
 SAFE = 1.0 + 2.0**-6  # factor that covers rounding of sizes in float64
 
@@ -56,6 +59,19 @@ class LinkedPoint(NamedTuple):
     def targets(self, t: Array) -> tuple[Array, Array]:
         """Return targets without the offsets, and the offsets (n, 1), zero where there are none."""
         return (t[:, :-1], t[:, -1:]) if self.offset else (t, np.zeros((len(t), 1)))
+
+    def row(self, t: Array) -> Loss:
+        """Return the loss of rows with these targets, of two classes that of one exponential."""
+        return Logistic() if isinstance(self.loss.family, Binomial) and t.shape[1] == 1 else self.loss
+
+    def slopes(self, z: Twofold, t: Array) -> tuple[Twofold, Array, Array]:
+        """Return the slopes (n, 1) in double-double, with upper bounds on their terms and on the curvatures."""
+        row = self.row(t)
+        slope = row.slope_twofold(z, t)
+        if isinstance(row, Logistic) and ((t == 0) | (t == 1)).all():  # one term is zero, and |slope| is p or 1 - p
+            size = np.abs(slope.hi)
+            return slope, SAFE * size, SAFE * size * (1.0 - size + 2.0**-50)
+        return slope, self.terms(z.hi, t), SAFE * np.abs(row.curvature(z.hi, t))
 
     def terms(self, z: Array, t: Array) -> Array:
         """Return upper bounds (n, 1) on the sum of the sizes of the two terms of a slope."""
@@ -88,6 +104,8 @@ class BoundedScore(Sum):
     The preconditioner has a method `pulled_lengths`, from rows (1, v) to bounds on the lengths of T'(1, v).
     """
 
+    uses_blas: ClassVar[bool] = True
+
     def __init__(self, gradient: Array, size: Array, wrong: float, farthest: float) -> None:
         self.gradient, self.size, self.wrong, self.farthest = gradient, size, wrong, farthest
 
@@ -108,21 +126,19 @@ class BoundedScore(Sum):
         x, weight = host(as_dense(block.x)), block.weights()[:, None]
         t, offset = point.targets(host(block.t))
         d = x.shape[1]
-        v = np.column_stack([np.ones(len(x)), np.ldexp(x, -point.exponent[:d].astype(np.int64))])
-        z = Twofold(offset, 0.0 * offset)
-        for j in range(1 + d):
-            z = z + Twofold(*twofold.multiply(v[:, j, None], np.zeros((len(x), 1)), point.hi[j], point.lo[j]))
-        made_of = SAFE * (np.abs(v) @ np.abs(point.hi)[:, None] + np.abs(offset))
-        slope = point.loss.slope_twofold(z, t)
-        bent = SAFE * np.abs(point.loss.curvature(z.hi, t))
+        v = np.empty((1 + d, len(x)))
+        v[0], v[1:] = 1.0, np.ldexp(x.T, -point.exponent[:d, None].astype(np.int64))
+        size = np.abs(v)
+        z = _outputs(v, point.hi, point.lo, offset[:, 0])
+        made_of = SAFE * (np.abs(point.hi) @ size + np.abs(offset[:, 0]))[:, None]
+        slope, parts, bent = point.slopes(z, t)
         wrong = 8 * (d + 4) ** 2 * ROUNDING2 * made_of * bent
-        wrong += (2.0**10 + 2.0**7 * np.abs(z.hi)) * ROUNDING2 * point.terms(z.hi, t)
-        weighted = slope * -weight
-        total = twofold.sum_rows(*twofold.multiply(weighted.hi, weighted.lo, v, np.zeros_like(v)))
-        length = known.pulled_lengths(v)
+        wrong += (2.0**10 + 2.0**7 * np.abs(z.hi)) * ROUNDING2 * parts
+        length = known.pulled_lengths(v.T)
         apart = np.where(np.abs(z.hi) < MOST_OUTPUT, weight * wrong, np.inf)[:, 0]
-        size = (np.abs(weighted.hi) * np.abs(v)).sum(axis=0)
-        return type(self)(np.stack(total, axis=1), SAFE * size, float(SAFE * (apart @ length)), float(length.max()))
+        total = _weighted_sums(x, slope, weight, point.exponent)
+        terms = SAFE * (size @ np.abs(weight * slope.hi)[:, 0])
+        return type(self)(total, terms, float(SAFE * (apart @ length)), float(length.max()))
 
     def merge(self, other: Self) -> None:
         """Add in double-double, and take the larger distance."""
@@ -131,3 +147,28 @@ class BoundedScore(Sum):
         self.size += other.size
         self.wrong += other.wrong
         self.farthest = max(self.farthest, other.farthest)
+
+
+def _outputs(v: Array, hi: Array, lo: Array, offset: Array) -> Twofold:
+    """Return the outputs (n, 1) of rows v, (1 + D, n): products with hi are exact, those with lo rounded."""
+    product, error = twofold.two_prod(v, hi[:, None])
+    error += v * lo[:, None]
+    total, rest = offset, np.zeros_like(offset)
+    for own, left in zip(product, error, strict=True):
+        total, lost = twofold.two_sum(total, own)
+        rest += lost + left
+    return Twofold(*(one[:, None] for one in twofold.two_sum(total, rest)))
+
+
+def _weighted_sums(x: Array, slope: Twofold, weight: Array, exponent: Array) -> Array:
+    """Return - sum weight slope (1, v) as hi and lo, (1 + D, 2), v = x 2^-exponent.
+
+    That of the leading parts of slopes is the sum of residuals of coefficients zero; that of the trailing parts is
+    summed in float64, whose rounding is as far below them as they are below the leading ones.
+    """
+    none, d = np.zeros((1, 1 + x.shape[1])), x.shape[1]
+    residual = Residual.zero(Shape(d, 1))
+    residual.add(Block(x, -slope.hi, weight[:, 0]), Theta(none, none, np.append(exponent[:d], 0.0)))
+    low = (weight * slope.lo)[:, 0]
+    left = np.append(low.sum(), np.ldexp(low @ x, -exponent[:d].astype(np.int64)))
+    return np.stack(twofold.add(residual.sums[0, :-1, 0], residual.sums[0, :-1, 1], -left, np.zeros(1 + d)), axis=1)

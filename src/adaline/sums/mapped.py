@@ -4,7 +4,8 @@
 
 At a point of a likelihood, rows are weighted by its curvature there as well, w = weight curvature(z, t), so that S is
 of the second derivatives. `margin` bounds the relative error of these weights: outputs are rounded to float64, and
-their exponentials are taken to be right to 2^-40.
+their exponentials are taken to be right to 2^-40. `gradient` (1 + D,) is - sum weight slope (1, x) in
+float64, without a bound.
 """
 
 from __future__ import annotations
@@ -38,13 +39,14 @@ class Mapped(Sum):
 
     uses_blas: ClassVar[bool] = True
 
-    def __init__(self, moments: Moments, margin: float = 0.0) -> None:
-        self.moments, self.margin = moments, margin
+    def __init__(self, moments: Moments, gradient: Array, margin: float = 0.0) -> None:
+        self.moments, self.gradient, self.margin = moments, gradient, margin
 
     @classmethod
     def zero(cls, shape: Shape, **config: object) -> Self:
         """Return the moments of no rows; `centred=False` for raw ones."""
-        return cls(Moments.zero(Shape(shape.features, 0), centred=config.get("centred", True)))
+        moments = Moments.zero(Shape(shape.features, 0), centred=config.get("centred", True))
+        return cls(moments, np.zeros(1 + shape.features))
 
     def add(self, block: Block, theta: ThetaLike = None) -> None:
         """Map and weigh the rows of a block, and add them."""
@@ -70,12 +72,16 @@ class Mapped(Sum):
         moved = np.where(weight[:, None] > 0, moved, 0.0)
         self.margin = max(self.margin, float(np.expm1(2 * (len(w) + 4) * ROUNDING * moved.max(initial=0.0))))
         self.margin = max(self.margin, CURVATURE_ROUNDING)
-        curved = point.loss.curvature(z, t)[:, 0]
+        loss = point.row(t)
+        curved, slope = loss.curvature(z, t)[:, 0], loss.slope(z, t)[:, 0]
+        low = np.where(weight > 0, weight * slope, 0.0)
+        self.gradient -= np.append(low.sum(), np.ldexp(low @ x, -own))
         return np.where(weight > 0, weight * curved, 0.0)
 
     def merge(self, other: Self) -> None:
         """Take in the moments of other rows."""
         self.moments.merge(other.moments)
+        self.gradient += other.gradient
         self.margin = max(self.margin, other.margin)
 
 
