@@ -31,12 +31,13 @@ from adaline.losses import Linked, Loss, Offset
 from adaline.penalties import RidgePenalty
 from adaline.sources import Source
 from adaline.sums import BoundedScore, LinkedPoint
-from adaline.sums.bounded_score import RUN_ROWS, is_enclosed
+from adaline.sums.bounded_score import MOST_OUTPUT, RUN_ROWS, is_enclosed
 
 MOST_NEWTON_STEPS = 20  # before a ball is found that has the minimum in it; fits that have converged need none
 ROOM = 4.0  # radius of the ball over the length of the first step; much larger, it does not map into itself
 # lengths of Newton's steps in float64: from where none is tried as a proof, and up to where no further one is taken
 FAR, NEAR = 0.01, 2.0**-36
+MOST_LENGTH = 2.0**50  # of a row in the metric of H: a row whose curvature underflows is still negligible below it
 MISSING = "it is not proved that there is a minimum, and only one: "
 DEPENDENT = "columns may be constant or depend on others, or a hyperplane separate the classes; use a penalty"
 
@@ -77,6 +78,9 @@ def enclose_likelihood(source: Source, point: LinkedPoint, intercept: bool, pena
             continue
         first, farthest = _stepped(source, known, sizes, penalty, point, hi, none)
         length = float(first.lengths()[0])
+        if not (math.isfinite(length) and farthest < MOST_LENGTH):
+            reason = MISSING + f"outputs beyond {MOST_OUTPUT:g}, of which exponentials underflow, are not treated"
+            break
         radius = ROOM * length
         defect = known.defect + math.expm1(min(radius * farthest, 700.0)) * (1 + known.defect)
         defect = OUTWARDS * defect + TINY

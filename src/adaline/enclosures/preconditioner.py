@@ -21,7 +21,7 @@ import scipy
 
 from adaline import twofold
 from adaline.arrays import Array
-from adaline.enclosures.rounding import OUTWARDS, ROUNDING, TINY, gamma, length, rows_length
+from adaline.enclosures.rounding import OUTWARDS, ROUNDING, TINY, UNDERFLOW, gamma, length, rows_length
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares.choose import sums
 from adaline.solvers.least_squares.factor import CholeskyFactor, triangle_factor
@@ -173,7 +173,8 @@ class _Bounded(NamedTuple):
         diagonal, weight = moments.second.diagonal(), moments.weight
         lost = 4 * moments.rows * ROUNDING if weighted else 0.0  # what rounding does to sums of weights
         square = np.maximum(moments.bound, ROUNDING * diagonal)
-        error = OUTWARDS * np.sqrt(square + lost * diagonal) + TINY
+        underflow = moments.rows * UNDERFLOW
+        error = OUTWARDS * np.sqrt(square + lost * diagonal + underflow)
         if not moments.centred:
             none = np.zeros(moments.columns)
             return cls(moments.second, error, none, none)
@@ -181,7 +182,8 @@ class _Bounded(NamedTuple):
         units = max(moments.excess, 1.0) * 8
         away = np.sqrt(units * ROUNDING * square) + lost * np.sqrt(diagonal)
         away += np.sqrt(weight) * np.abs(np.ldexp(moments.first_lo, powers))
-        return cls(moments.second, error, np.ldexp(moments.first_hi, powers), OUTWARDS * away + TINY)
+        away += np.sqrt(underflow)
+        return cls(moments.second, error, np.ldexp(moments.first_hi, powers), OUTWARDS * away)
 
     def columns(self, d: int) -> _Bounded:
         """Return those of the first d columns."""

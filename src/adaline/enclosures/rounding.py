@@ -14,6 +14,7 @@ from adaline.arrays import Array
 
 ROUNDING = 2.0**-53
 OUTWARDS = 1 + 2.0**-20  # factor that covers the rounding of up to 2^30 operations in which a bound itself is computed
+UNDERFLOW = 2.0**-1000  # more than what underflow can take from a term of a sum, of factors of ordinary size
 TINY = 2.0**-900  # what underflow can do, in units in which columns and coefficients are of ordinary size
 
 
