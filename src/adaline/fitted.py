@@ -54,6 +54,11 @@ def has_summary(model: AnyModel) -> bool:
     return hasattr(model, "summary")
 
 
+def has_enclosure(model: AnyModel) -> bool:
+    """Whether a model can prove bounds on its exact coefficients."""
+    return hasattr(model, "enclose")
+
+
 def has_absorbed(model: AnyModel) -> bool:
     """Whether effects of levels were absorbed in the fit of a model."""
     return hasattr(model, "absorbed_")

@@ -364,6 +364,18 @@ def test_standard_errors_of_a_kind_are_those_of_the_summary(shell: Shell) -> Non
         assert said in shell.bad(*words, *more)
 
 
+def test_prove_prints_bounds_that_contain_the_exact_coefficients(shell: Shell) -> None:
+    words = ("fit", "penguins", "-t", "body_mass_g", "--features", "flipper_length_mm,sex", "--prove")
+    printed = shell.good(*words, "-s", "LinearRegression").out
+    assert "proved: exactly one solution, within these bounds (2 passes)" in printed
+    rows = open_table(datasets.path("penguins"), target="body_mass_g", features=["flipper_length_mm", "sex"])
+    model = LinearRegression().fit(rows)
+    found = shell.good(*words, "-s", "LinearRegression", "--json").json["enclosure"]["coefficients"]
+    for row, value in zip(found, [model.intercept_, *model.coef_], strict=True):
+        assert row["lower"] <= value <= row["upper"]
+    assert "--prove: LMS proves no bounds" in shell.bad(*words, "-s", "LMS")
+
+
 def test_formulas_with_offsets_and_lags_predict(shell: Shell, data: Path) -> None:
     fit = ("--formula", "rank ~ ns(a, df=2) + lag(b, 1) + offset(b)", "-s", "GeneralizedLinear", "--missing", "drop")
     shell.good("fit", data, *fit, "--set", "loss=poisson", "-o", "m.adaline")

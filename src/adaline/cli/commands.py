@@ -95,6 +95,10 @@ def fit(
             "CSV, or JSON lines with --json, to stdout, or to the .csv, .tsv or .parquet file of -o.",
         ),
     ] = None,
+    prove: Annotated[
+        bool,
+        option("--prove", help="Also print bounds that are proved to contain the exact coefficients; more passes."),
+    ] = False,
     output: Annotated[
         Path | None, option("--output", "-o", metavar="FILE", help="File to save the model to; default: not saved.")
     ] = None,
@@ -110,10 +114,10 @@ def fit(
     if by is not None:
         from adaline.cli.groups import run_groups
 
-        others = {"--passes": passes, "--errors": errors, "--cluster-errors": cluster_errors}
+        others = {"--passes": passes, "--errors": errors, "--cluster-errors": cluster_errors, "--prove": prove}
         run_groups(options, system, given, listed(by) or (), output, json, others)
         return
-    run_fit(options, system, given, output, json, passes=passes, errors=errors, groups=cluster_errors)
+    run_fit(options, system, given, output, json, passes=passes, errors=errors, groups=cluster_errors, prove=prove)
 
 
 @command(

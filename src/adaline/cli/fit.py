@@ -18,7 +18,7 @@ from adaline.cli.output import print_json, say, show
 from adaline.cli.summary import MOST_SHOWN, described, explain, model_label
 from adaline.comparison.open_data import MOST_WHOLE_LABELS, OpenedData
 from adaline.errors import InvalidParameter, MissingValues
-from adaline.fitted import AnyModel, AnySystem, has_classes
+from adaline.fitted import AnyModel, AnySystem, has_classes, has_enclosure
 from adaline.inference.clusters import CLUSTERED
 from adaline.inference.summary import CoefficientTable
 from adaline.input.coded import as_coded
@@ -42,8 +42,12 @@ def run_fit(
     passes: int | None = None,
     errors: str | None = None,
     groups: str | None = None,
+    prove: bool = False,
 ) -> None:
-    """Fit a system to a table and save it; standard errors are those of a kind, or clustered by columns (groups)."""
+    """Fit a system to a table and save it; standard errors are those of a kind, or clustered by columns (groups).
+
+    With `prove`, also show bounds that contain the exact coefficients.
+    """
     check_output(output, replaces=MODEL_START)
     if options["cluster"] is not None and not is_address(options["cluster"]):
         given = options["cluster"]
@@ -61,6 +65,11 @@ def run_fit(
     opened = open_with_notes(options, trusting=True, named=system is not None, penalised=penalised)
     model = chosen_system(opened, system, settings, passes)
     check_error_option(model, errors, groups)
+    if prove and not has_enclosure(model):
+        raise InvalidParameter(
+            f"--prove: {type(model).__name__} proves no bounds; LinearRegression, Ridge, LeastSquaresClassifier, "
+            "LogisticRegression and GeneralizedLinear do"
+        )
     for name in clusters:
         if name not in opened.source.relation.schema:
             raise InvalidParameter(f"--cluster-errors: {opened.source.relation.title} has no column {name!r}")
@@ -73,6 +82,7 @@ def run_fit(
             opened = open_with_notes(options, penalised=penalised)  # with a pass that counts them
             model.fit(opened.source)
     summary = summary_with(model, opened.source, errors, groups)
+    enclosure = model.enclose(opened.source) if prove else None
     _note_amounts(model, opened)
     training = None if hasattr(model, "progressive_loss_") else _training_accuracy(model, opened)
     if output is not None:
@@ -80,6 +90,8 @@ def run_fit(
     if as_json:
         saved = None if output is None else str(output)
         known = {"left_out": opened.left_out, "gaps": opened.gaps, "training": training, "saved": saved}
+        if enclosure is not None:
+            known["enclosure"] = enclosure.to_dict()
         print_json({**described(model, summary), **known})
         return
     rows = opened.source.count_rows()
@@ -93,6 +105,9 @@ def run_fit(
         say(f"progressive loss: {number(model.progressive_loss_)}, the mean loss on each row before learning from it")
         say()
     explain(model, MOST_SHOWN, f": adaline summary {output}" if output is not None else "", summary)
+    if enclosure is not None:
+        say()
+        say(str(enclosure))
     say()
     say("not saved: add -o model.adaline to keep it" if output is None else f"saved: {file_name(output)}")
     if output is not None and summary is not None:
