@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from adaline import (
     LMS,
     AdaptiveFilter,
+    AdditiveModel,
     FisherDiscriminant,
     GaussianClassifier,
     GaussianMixture,
@@ -51,6 +52,9 @@ FAILED = select(Ridge(), X, Y, penalty=[0.1, 1.0, -1.0, 10.0, 100.0], method="fo
 GROWN = learning_curve(LogisticRegression(penalty=1.0), TWO, np.arange(len(TWO)) % 9 == 0, sizes=[2, 5, 20, 40])
 LOGISTIC, OTHERS = LogisticRegression(penalty=1.0).fit(TWO, SIDE), GaussianClassifier().fit(MANY, KINDS)
 FAN = ([1.0, 9.0], np.linspace(1, 2, 40).reshape(2, 20))
+CURVED = AdditiveModel(terms=["s(x0, k=6)", "te(x1, x2, k=4)", "(1 | x3)"]).fit(
+    np.column_stack([X[:, :3], np.arange(len(X)) % 7]), Y
+)
 PATHS = {
     "descent": plots.trajectory(LinearRegression(solver="gradient", rate=0.002), LINE, SLOPE, steps=20),
     "LMS": plots.trajectory(LMS(rate=0.05), LINE, SLOPE),
@@ -75,6 +79,9 @@ DRAWN: dict[str, Callable[[Axes | None], Axes]] = {
     "means": lambda ax: plots.means(means(CELLS, by="a"), ax),
     "means within": lambda ax: plots.means(means(CELLS, by="a", within="b"), ax),
     "means of classes": lambda ax: plots.means(means(LogisticRegression().fit(FRAME[["a"]], FRAME.c), by="a"), ax),
+    "smooth": lambda ax: plots.smooth(CURVED, "s(x0)", ax),
+    "smooth of two columns": lambda ax: plots.smooth(CURVED, 1, ax),
+    "random_effects": lambda ax: plots.random_effects(CURVED, ax=ax),
     "penalty_path": lambda ax: plots.penalty_path(Ridge().fit(X, Y), ax),
     "line": lambda ax: plots.line(LinearRegression().fit(X[:, :1], Y), X[:, 0], Y, ax),
     "residuals": lambda ax: plots.residuals(Y, Y + 0.1 * X[:, 0], ax),

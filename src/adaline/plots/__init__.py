@@ -10,6 +10,7 @@ at random. `svg(ax)` is the figure as text; `ax.figure.savefig("plot.png")` writ
 | regression | `line`, `residuals`, `quantiles`, `leverage` |
 | coefficients | `coefficients`, `coefficient_path`, `penalty_path` |
 | marginal means | `means` |
+| additive models | `smooth`, `random_effects` |
 | bootstrap replicates | `bootstrap` |
 | classification | `confusion`, `calibration`, `roc`, `precision_recall`, `fisher_projection` |
 | classes in the plane | `decision_regions`, `hyperplane`, `ambiguous_regions` |
@@ -47,6 +48,7 @@ figure and in narrow axes, and checks that no text covers another.
 - Only the last weights of descent are kept by the solvers: `trajectory` takes the steps one by one.
 """
 
+from adaline.plots.additive import random_effects, smooth
 from adaline.plots.classification import calibration, confusion, fisher_projection
 from adaline.plots.coefficients import coefficient_path, coefficients, penalty_path
 from adaline.plots.comparison import comparison
@@ -85,8 +87,10 @@ __all__ = [
     "penalty_path",
     "precision_recall",
     "quantiles",
+    "random_effects",
     "residuals",
     "roc",
+    "smooth",
     "svg",
     "trajectory",
     "validation_curve",
