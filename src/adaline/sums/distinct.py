@@ -15,6 +15,7 @@ from adaline.block import Block, Shape
 from adaline.errors import InvalidData
 from adaline.sums.base import Sum
 
+MOST_LEVELS = 2**23  # of a grouping; doubling it takes twice the memory
 MOST_VALUES = 2**17  # that are told apart; doubling it takes twice the memory, and moves knots by less than a millionth
 
 
@@ -22,7 +23,7 @@ class DistinctValues(Sum):
     """Distinct rows of some columns of rows of positive weight, (m, columns) in ascending order, and weights (m,).
 
     columns : for each of the results, the indices of its columns.
-    whole : for each, whether more than `MOST_VALUES` are refused; otherwise they are thinned.
+    whole : for each, whether no value may be left out, as of groups; otherwise values are thinned.
     counted : whether every row counts once, whatever its weight.
     """
 
@@ -67,9 +68,9 @@ class DistinctValues(Sum):
         first[1:] = (every[1:] != every[:-1]).any(axis=1)
         starts = np.flatnonzero(first)
         every, totals = every[first], np.add.reduceat(weights[order], starts) if len(starts) else np.empty(0)
-        if len(every) > MOST_VALUES:
-            if self.whole[k]:
-                raise InvalidData(f"more than {MOST_VALUES:,} groups are too many for one grouping")
+        if self.whole[k] and len(every) > MOST_LEVELS:
+            raise InvalidData(f"more than {MOST_LEVELS:,} groups are too many for one grouping")
+        if not self.whole[k] and len(every) > MOST_VALUES:
             kept = np.append(np.arange(0, len(every) - 1, 2), len(every) - 1)
             every, totals = every[kept], np.add.reduceat(totals, kept)
         self.values[k], self.weights[k] = every, totals

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple,
 
 import numpy as np
 
-from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, host, like_rows
+from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, as_dense, host, like_rows
 from adaline.coding import Coding
 from adaline.coding.additive import AdditiveTerm, SmoothTerm, argument_terms, read_terms
 from adaline.construction import check_parameters
@@ -23,7 +23,15 @@ from adaline.fits.additive.design import (
     learn_design,
     places_of,
 )
-from adaline.fits.additive.problem import AdditiveSolution, solve_additive
+from adaline.fits.additive.grouped import GroupedMoments
+from adaline.fits.additive.problem import (
+    AdditiveProblem,
+    AdditiveSolution,
+    GroupedEffects,
+    GroupedSolution,
+    solve_additive,
+    solve_grouped,
+)
 from adaline.fitted import check_is_fitted
 from adaline.forms import Count, Finite, FiniteNumber, Range
 from adaline.inference.sample import Counted, WeightKind, count
@@ -151,6 +159,7 @@ class AdditiveModelState(SystemState):
     totals : of the fit.
     left_out : names of linear columns that are constant, or combinations of those before them.
     certificate : how good the solution is.
+    apart : the effects of a grouping of very many levels.
     """
 
     fitted_with: AdditiveSettings
@@ -166,6 +175,7 @@ class AdditiveModelState(SystemState):
     totals: AdditiveTotals
     left_out: tuple[str, ...]
     certificate: Certificate
+    apart: GroupedEffects | None = None
 
     @property
     def design(self) -> AdditiveDesign:
@@ -290,45 +300,56 @@ class AdditiveModel(LinearRegressor):
         with blas_threads_for(len(names)):
             design = learn_design(rows, names, linear, terms, self.weights == "frequency", CURVED)
         columns = columns._replace(basis=design)
-        source = columns.expand(rows)
-        moments = sums(source, bool(self.fit_intercept))
+        intercept = bool(self.fit_intercept)
+        if design.groupings and design.groupings[-1] not in design.groups_:
+            total = rows.sum(GroupedMoments, design=design, centred=intercept)
+            moments = total.moments
+            if not (moments.finite and np.isfinite(total.totals).all()):
+                rows.refuse_nonfinite()
+        else:
+            total, moments = None, sums(columns.expand(rows), intercept)
         counted = count(rows) if self.weights == "precision" else Counted(0, 0.0)
         places = places_of(design)
-        if self.criterion == "gcv" and any(isinstance(at.part, LearnedGroups) for at in places):
+        if self.criterion == "gcv" and design.groupings:
             raise InvalidParameter("criterion='gcv' is for smooths, and the model has random effects: use 'reml'")
         observations = float(counted.rows) if self.weights == "precision" else moments.weight
         _refuse_too_many_groups(design, observations)
         with blas_threads_for(design.size):
-            solved = solve_additive(
-                moments,
-                places,
-                columns.coefficient_names(),
-                _labels(places, columns),
-                criterion=self.criterion,
-                intercept=bool(self.fit_intercept),
-                rows=observations,
-                log_weights=counted.log_weight,
-            )
-            state = self._found(solved, columns, moments, observations)
+            names, labels = columns.coefficient_names(), _labels(places, columns)
+            asked = AdditiveProblem(self.criterion, intercept, observations, counted.log_weight)
+            if total is None:
+                solved, grouped = solve_additive(moments, places, names, labels, asked), None
+            else:
+                grouped = solve_grouped(total, places, names, labels, asked, design)
+                solved = grouped.solution
+            state = self._found(solved, columns, moments, observations, grouped)
         self._state = replace(state, certificate=meter.on(state.certificate, rows))
         return self
 
     def _found(
-        self, solved: AdditiveSolution, columns: InputColumns, moments: Moments, observations: float
+        self,
+        solved: AdditiveSolution,
+        columns: InputColumns,
+        moments: Moments,
+        observations: float,
+        grouped: GroupedSolution | None,
     ) -> AdditiveModelState:
         """Return what was learned, with the tests of terms."""
         design = columns.basis
         assert isinstance(design, AdditiveDesign)
         places, names = places_of(design), columns.coefficient_names()
-        edf = float(np.trace(solved.freedom)) + bool(self.fit_intercept)
+        edf = float(np.trace(solved.freedom)) + bool(self.fit_intercept) + (0.0 if grouped is None else grouped.edf)
+        shared = np.zeros(len(solved.coef)) if grouped is None else grouped.shared
         left_out = tuple(names[j] for j in solved.left_out)
         if left_out:
             warn(
                 f"left out, as they are constant or combinations of columns before them: {some(left_out)}",
                 AdalineWarning,
             )
-        tested = [_tested(solved, at, places, observations - edf) for at in places]
+        tested = [_tested(solved, at, places, observations - edf, shared) for at in places]
         terms = tuple(TermFit(label, *one) for label, one in zip(_labels(places, columns), tested, strict=True))
+        if grouped is not None:
+            terms += (TermFit(design.apart_.label, grouped.edf, math.nan, math.nan, math.nan),)
         state = AdditiveModelState(
             columns=columns,
             fitted_with=self._settings_of_fit(),
@@ -345,7 +366,8 @@ class AdditiveModel(LinearRegressor):
                 solved.score, edf, observations, moments.weight, moments.rows, solved.total, solved.residual
             ),
             left_out=left_out,
-            certificate=_certificate(solved, places, terms),
+            certificate=_certificate(solved, terms),
+            apart=None if grouped is None else grouped.effects,
         )
         if state.certificate.status is Status.NOT_CONVERGED:
             warn(f"{Status.NOT_CONVERGED}: {state.certificate.advice}", ConvergenceWarning)
@@ -390,7 +412,11 @@ class AdditiveModel(LinearRegressor):
         state = self._learned()
         given = read_rows(self, X)
         phi = rows_through_basis(self, given)
+        x = np.asarray(as_dense(host(given)), dtype=np.float64)
         values = phi @ state.theta + state.intercept
+        if state.apart is not None:
+            group, z = state.design.grouped(x)
+            values += np.where(group >= 0, (z * state.apart.effects[group]).sum(axis=1), 0.0)
         if not np.isfinite(values).all():
             refuse_nonfinite(self, given)
             refuse_overflow(values)
@@ -400,7 +426,7 @@ class AdditiveModel(LinearRegressor):
 
         one_of(AdditiveInterval).check("interval", interval)
         LEVEL.check("level", level)
-        variance = _variances(state, phi) + _unseen(state, np.asarray(host(given), dtype=np.float64))
+        variance = _variances(state, phi, x) + _unseen(state, x)
         variance += state.variance * (interval == "prediction")
         half = quantile(state.freedom, level) * np.sqrt(variance)
         return Interval(values, values - half, values + half)
@@ -446,8 +472,13 @@ class AdditiveModel(LinearRegressor):
             effects = state.theta[at.start : at.stop].reshape(-1, size) * scale
             errors = np.sqrt(state.variance * state.inverse.diagonal()[at.start : at.stop]).reshape(-1, size) * scale
             own = out.setdefault(groups.grouping, {"level": _level_names(groups, state.columns)})
-            for k, name in enumerate(groups.names):
-                own[name], own[f"{name}_std_error"] = effects[:, k].tolist(), errors[:, k].tolist()
+            _enter(own, groups, effects, errors)
+        if state.apart is not None:
+            groups = state.design.apart_
+            scale = np.ldexp(1.0, -np.array(groups.exponents))
+            own = out.setdefault(groups.grouping, {"level": _level_names(groups, state.columns)})
+            errors = np.sqrt(state.variance) * state.apart.errors() * scale
+            _enter(own, groups, state.apart.effects * scale, errors)
         return out
 
     def curves(self, points: int = 100, level: float = 0.95) -> list[Curve]:
@@ -492,7 +523,8 @@ class AdditiveModel(LinearRegressor):
         LEVEL.check("level", level)
         state, settings = self._learned(), self._fitted_with
         linear, totals = len(state.coef), state.totals
-        unit = 1 / totals.weight + state.means @ state.inverse @ state.means if settings.fit_intercept else 0.0
+        centre = np.append(1.0, -state.means)
+        unit = centre @ _inverse_with_constant(state) @ centre if settings.fit_intercept else 0.0
         errors = np.sqrt(state.variance * np.append(unit, state.inverse.diagonal()[:linear]))
         share = totals.residual / totals.squares if totals.squares > 0 else math.nan
         adjusted = share * (totals.observations - settings.fit_intercept) / state.freedom
@@ -506,7 +538,7 @@ class AdditiveModel(LinearRegressor):
             model_freedom=totals.edf,
             log_likelihood=math.nan if settings.criterion == "gcv" else -totals.score,
         )
-        groups = {one.grouping: len(one.levels) for one in state.design.groups_}
+        groups = {one.grouping: len(one.levels) for one in state.design.groupings}
         return AdditiveSummary(
             title="AdditiveModel",
             names=names,
@@ -556,7 +588,7 @@ def _asked(
 
 
 def _refuse_too_many_groups(design: AdditiveDesign, observations: float) -> None:
-    for one in design.groups_:
+    for one in design.groupings:
         if one.width >= observations:
             alone = len(one.levels) == observations
             why = "every group has one row" if alone else f"there are {one.width:,} effects for {observations:g} rows"
@@ -599,8 +631,14 @@ def _level_names(groups: LearnedGroups, columns: InputColumns) -> list[Any]:
     ]
 
 
+def _enter(own: ResultRow, groups: LearnedGroups, effects: Array, errors: Array) -> None:
+    """Add effects of groups and their standard errors, (G, q), to the columns of a frame."""
+    for k, name in enumerate(groups.names):
+        own[name], own[f"{name}_std_error"] = effects[:, k].tolist(), errors[:, k].tolist()
+
+
 def _tested(
-    solved: AdditiveSolution, at: TermPlace, places: Sequence[TermPlace], left: float
+    solved: AdditiveSolution, at: TermPlace, places: Sequence[TermPlace], left: float, shared: Array
 ) -> tuple[float, float, float, float]:
     """Return effective degrees of freedom of a term, those of its test, statistic and p value."""
     block = slice(at.start, at.stop)
@@ -609,7 +647,7 @@ def _tested(
     if not solved.variance > 0 or left <= 0:
         return edf, math.nan, math.nan, math.nan
     if isinstance(at.part, LearnedSmooth) and not at.part.weights.any(axis=0).all():
-        rank = 2 * edf - float((f[block] * f[:, block].T).sum())
+        rank = 2 * edf - float((f[block] * f[:, block].T).sum()) - float(shared[block].sum())
         covariance = solved.variance * solved.inverse[block, block]
         found = smooth_test(
             solved.coef[block],
@@ -624,9 +662,9 @@ def _tested(
         fixed = np.ones(len(f), dtype=bool)
         for one in others:
             fixed[one.start : one.stop] = False
-        # P (X'X + P)^-1 = 1 - X'X (X'X + P)^-1, of which rows outside the blocks of other groupings count
+        # P (X'X + P)^-1 = (1 - F)', of which rows outside the blocks of other groupings count
         own = solved.inverse[block][:, fixed]
-        pull = np.eye(len(f))[:, block] - solved.gram @ solved.inverse[:, block]
+        pull = (np.eye(len(f)) - f.T)[:, block]
         sampling = solved.inverse[block, block] - own @ pull[fixed]
         if not edf > 1e-6:
             return edf, math.nan, math.nan, math.nan
@@ -637,7 +675,7 @@ def _tested(
 def _components(design: AdditiveDesign, solved: AdditiveSolution) -> list[VarianceComponent]:
     """Return the standard deviations of effects, then their correlations; that of the errors last."""
     out = []
-    for groups, one in zip(design.groups_, solved.components, strict=True):
+    for groups, one in zip(design.groupings, solved.components, strict=True):
         sd = np.sqrt(solved.variance * one.covariance.diagonal())
         out += [
             VarianceComponent(groups.grouping, name, None, float(value), None)
@@ -651,13 +689,13 @@ def _components(design: AdditiveDesign, solved: AdditiveSolution) -> list[Varian
     return [*out, VarianceComponent("residual", None, None, math.sqrt(solved.variance), None)]
 
 
-def _certificate(solved: AdditiveSolution, places: Sequence[TermPlace], terms: Sequence[TermFit]) -> Certificate:
+def _certificate(solved: AdditiveSolution, terms: Sequence[TermFit]) -> Certificate:
     ratios = solved.ratios
     digits = max(ROUNDING_DIGITS - math.log10(solved.condition) - 1, 0.0)
     status, advice = Status.SOLVED, Status.SOLVED.advice
     if ratios is not None:
         digits = min(digits, -math.log10(max(ratios.gap, 1e-30)) / 2)
-        zero = [at.part.label for at, one in zip(places, terms, strict=True) if one.edf < 1e-5]
+        zero = [one.term for one in terms if one.edf < 1e-5]
         if not ratios.solved:
             status = Status.NOT_CONVERGED
             advice = (
@@ -684,9 +722,21 @@ def _certificate(solved: AdditiveSolution, places: Sequence[TermPlace], terms: S
     )
 
 
-def _variances(state: AdditiveModelState, phi: Array) -> Array:
-    """Return the variance of the sum of the terms at rows phi, (n,)."""
+def _inverse_with_constant(state: AdditiveModelState) -> Array:
+    """Return (X'X + P)^-1 of the constant and the columns about their means, (1 + M, 1 + M)."""
+    if state.apart is not None:
+        return state.apart.inverse
+    out = np.zeros((1 + len(state.means), 1 + len(state.means)))
+    out[0, 0], out[1:, 1:] = 1 / state.totals.weight, state.inverse
+    return out
+
+
+def _variances(state: AdditiveModelState, phi: Array, x: Array) -> Array:
+    """Return the variance of the sum of the terms at rows x, whose columns are phi, (n,)."""
     away = phi - state.means if state.fitted_with.fit_intercept else phi
+    if state.apart is not None:
+        whole = np.column_stack([np.ones(len(away)), away]) if state.fitted_with.fit_intercept else away
+        return state.variance * state.apart.variances(whole, *state.design.grouped(x))
     unit = ((away @ state.inverse) * away).sum(axis=1)
     return np.asarray(state.variance * (unit + (1 / state.totals.weight if state.fitted_with.fit_intercept else 0.0)))
 
@@ -694,7 +744,7 @@ def _variances(state: AdditiveModelState, phi: Array) -> Array:
 def _unseen(state: AdditiveModelState, x: Array) -> Array:
     """Return the variance of effects of groups that were not in the fit, at rows x (n, D), (n,)."""
     out = np.zeros(len(x))
-    for groups, covariance in zip(state.design.groups_, state.group_covariances, strict=True):
+    for groups, covariance in zip(state.design.groupings, state.group_covariances, strict=True):
         new = groups.find(x) < 0
         if new.any():
             z = np.ldexp(groups.effects_of(x[new]), np.array(groups.exponents))

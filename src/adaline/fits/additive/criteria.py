@@ -80,6 +80,10 @@ class PenalisedSums:
         """M, the intercept included."""
         return int(self.free.sum()) + (self.weight is not None)
 
+    def at(self, theta: Array) -> PenalisedFit:
+        """Return the solution for these parameters."""
+        return PenalisedFit(self, theta)
+
     def divisor(self, criterion: Criterion) -> float:
         """Return what D is divided by: N - M under REML, N under ML."""
         return self.rows - (self.unpenalised if criterion == "reml" else 0)
@@ -225,7 +229,7 @@ class PenalisedFit:
         return columns, corner
 
     def _blocks(self) -> list[tuple[BlockPenalty, Array]]:
-        return _with_parameters(self.sums, self.theta)
+        return with_parameters(self.sums.penalties, self.theta)
 
     def _products(self, inverse: Array) -> list[tuple[slice, Array]]:
         """Return for each parameter the block and the columns of inverse P_i, (p, block)."""
@@ -305,16 +309,16 @@ class PenalisedFit:
 def penalty_matrix(sums: PenalisedSums, theta: Array) -> Array:
     """Return P, (p, p)."""
     out = np.zeros_like(sums.gram)
-    for one, own in _with_parameters(sums, theta):
+    for one, own in with_parameters(sums.penalties, theta):
         block = slice(one.start, one.stop)
         out[block, block] = one.times(np.eye(one.stop - one.start), one.total(own))
     return out
 
 
-def _with_parameters(sums: PenalisedSums, theta: Array) -> list[tuple[BlockPenalty, Array]]:
+def with_parameters(penalties: Sequence[BlockPenalty], theta: Array) -> list[tuple[BlockPenalty, Array]]:
     """Return each penalty with its parameters."""
-    ends = np.cumsum([one.parameters for one in sums.penalties])
-    return list(zip(sums.penalties, np.split(theta, ends[:-1]), strict=True)) if len(ends) else []
+    ends = np.cumsum([one.parameters for one in penalties])
+    return list(zip(penalties, np.split(theta, ends[:-1]), strict=True)) if len(ends) else []
 
 
 def _solved(factor: Array, b: Array) -> Array:

@@ -45,6 +45,8 @@ from adaline.wording import counted
 USUAL_SIZE, USUAL_MARGIN = 10, 5  # coefficients of s() and of each margin of te(), as in mgcv
 # coefficients of a model whose normal equations are formed; doubling it takes eight times as long
 MOST_COEFFICIENTS = 4000
+# effects of a grouping from which they are eliminated group by group; doubling it takes eight times as long just below
+APART = 500
 NOWHERE = -1  # the index of a column of ones, among those of X
 PIECE_ROWS = 2**13  # rows whose sums of tensor products are taken at a time
 
@@ -130,6 +132,9 @@ class LearnedGroups:
     def find(self, x: Array) -> NDArray[np.intp]:
         """Return the index of the group of each row x (n, D), -1 for one that did not occur."""
         known, rows = self.levels, x[:, self.columns]
+        if known.shape[1] == 1:
+            place = np.minimum(np.searchsorted(known[:, 0], rows[:, 0]), len(known) - 1)
+            return np.where(known[place, 0] == rows[:, 0], place, -1)
         at, whole = np.zeros(len(known), dtype=np.intp), np.zeros(len(rows), dtype=np.intp)
         lost = np.zeros(len(rows), dtype=bool)
         for j in range(known.shape[1]):
@@ -159,11 +164,15 @@ class LearnedGroups:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DesignState(FittedState):
-    """What the design of an additive model has learned: linear columns by index, smooths, groups."""
+    """What the design of an additive model has learned: linear columns by index, smooths, groups.
+
+    apart : a grouping of so many levels that its effects have no columns.
+    """
 
     linear: tuple[Count, ...]
     smooths: tuple[LearnedSmooth, ...]
     groups: tuple[LearnedGroups, ...]
+    apart: LearnedGroups | None = None
 
 
 @configured
@@ -175,6 +184,22 @@ class AdditiveDesign(Basis):
     linear_ = FittedAttribute[tuple[int, ...]]()
     smooths_ = FittedAttribute[tuple[LearnedSmooth, ...]]()
     groups_ = FittedAttribute[tuple[LearnedGroups, ...]]()
+    apart_ = FittedAttribute[LearnedGroups]()
+
+    @property
+    def groupings(self) -> tuple[LearnedGroups, ...]:
+        """All groupings, that without columns last."""
+        last = getattr(self, "apart_", None)
+        return (*self.groups_, *(() if last is None else (last,)))
+
+    @property
+    def group_shape(self) -> tuple[int, int]:
+        """Number of groups of the grouping without columns, and of effects of each."""
+        return len(self.apart_.levels), len(self.apart_.slopes)
+
+    def grouped(self, x: Array) -> tuple[NDArray[np.intp], Array]:
+        """Return the group of each row x, and what its effects multiply, (n, q)."""
+        return self.apart_.find(x), self.apart_.effects_of(x)
 
     def of(self, x: Array) -> Array:
         """Return phi of rows x (n, D)."""
@@ -274,15 +299,19 @@ def learn_design(
             smooths.append(_learn_smooth(source, term, own, values, index, not frequencies))
         else:
             groups.append(_learn_groups(term, own, values, index))
+    largest = max(groups, key=lambda one: one.width, default=None)
+    apart = largest if largest is not None and largest.width > APART else None
+    groups = [one for one in groups if one is not apart]
     design = AdditiveDesign()
     design.n_features_in_ = len(names)
-    design._state = DesignState(linear=tuple(map(int, linear)), smooths=tuple(smooths), groups=tuple(groups))
+    state = DesignState(linear=tuple(map(int, linear)), smooths=tuple(smooths), groups=tuple(groups), apart=apart)
+    design._state = state
     if design.size > MOST_COEFFICIENTS:
         largest = max((*smooths, *groups), key=lambda one: one.width)
         raise InvalidData(
             f"the model has {design.size:,} coefficients, and at most {MOST_COEFFICIENTS:,} are solved for: "
-            f"{largest.width:,} are those of {largest.label}. Absorb the effects of so many levels, '| group' at the "
-            "end of a formula for LinearRegression, or fit to fewer groups"
+            f"{largest.width:,} are those of {largest.label}. Only one grouping may have very many levels: absorb the "
+            "effects of the others, '| group' at the end of a formula for LinearRegression, or fit to fewer groups"
         )
     return design
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,11 @@ from scipy.linalg import LinAlgError
 from adaline.arrays import Array
 from adaline.errors import InvalidData
 from adaline.fits.additive.criteria import Criterion, PenalisedFit, PenalisedSums, penalty_matrix
-from adaline.fits.additive.design import LearnedGroups, LearnedSmooth, TermPlace, block_penalties
-from adaline.fits.additive.penalties import CovariancePenalty
+from adaline.fits.additive.design import AdditiveDesign, LearnedGroups, LearnedSmooth, TermPlace, block_penalties
+from adaline.fits.additive.grouped import GroupedFit, GroupedMoments, GroupedSums
+from adaline.fits.additive.penalties import BlockPenalty, CovariancePenalty
 from adaline.fits.additive.ratios import SolvedRatios, first_ratios, solve_ratios
+from adaline.forms import Finite
 from adaline.results import some
 from adaline.sums import Moments
 from adaline.wording import counted
@@ -42,6 +45,37 @@ class ComponentFit:
 
     covariance: Array
     zero: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedEffects:
+    """Effects of a grouping of many levels, and how their errors hang together with those of the coefficients.
+
+    Parameters
+    ----------
+    effects : b, (G, q).
+    spread, pull : H_g^-1 (G, q, q) and C_g (G, q, p), as `grouped` has them.
+    inverse : K, (p, p), the constant first where there is one.
+    """
+
+    effects: Annotated[Array, Finite("G Q")]
+    spread: Annotated[Array, Finite("G Q Q")]
+    pull: Annotated[Array, Finite("G Q P")]
+    inverse: Annotated[Array, Finite("P P")]
+
+    def variances(self, rows: Array, group: NDArray[np.intp], z: Array) -> Array:
+        """Return the variance, over that of the errors, of rows [1 x - mean] (n, p) in these groups, (n,)."""
+        known = np.flatnonzero(group >= 0)
+        rows, at = rows.copy(), group[known]
+        rows[known] -= np.einsum("nq,nqp->np", z[known], self.pull[at])
+        out = ((rows @ self.inverse) * rows).sum(axis=1)
+        out[known] += np.einsum("nq,nqr,nr->n", z[known], self.spread[at], z[known])
+        return np.asarray(out)
+
+    def errors(self) -> Array:
+        """Return the standard errors of the effects, over that of the errors, (G, q)."""
+        own = np.einsum("gqq->gq", self.spread) + np.einsum("gqp,pr,gqr->gq", self.pull, self.inverse, self.pull)
+        return np.asarray(np.sqrt(own))
 
 
 @dataclass(frozen=True)
@@ -81,16 +115,37 @@ class AdditiveSolution:
     residual: float
 
 
+class GroupedSolution(NamedTuple):
+    """A solution with a grouping of many levels: its effects, their degrees of freedom, and what they share of others.
+
+    shared : what the grouping adds to the diagonal of the square of `freedom`, (M,).
+    """
+
+    solution: AdditiveSolution
+    effects: GroupedEffects
+    edf: float
+    shared: Array
+
+
+class AdditiveProblem(NamedTuple):
+    """What is minimised.
+
+    criterion, intercept : as in the model.
+    rows, log_weights : number of observations, and the sum of the logarithms of precisions.
+    """
+
+    criterion: Criterion
+    intercept: bool
+    rows: float
+    log_weights: float
+
+
 def solve_additive(
     moments: Moments,
     places: Sequence[TermPlace],
     names: Sequence[str],
     labels: Sequence[str],
-    *,
-    criterion: Criterion,
-    intercept: bool,
-    rows: float,
-    log_weights: float,
+    asked: AdditiveProblem,
 ) -> AdditiveSolution:
     """Return the model of rows with these moments.
 
@@ -99,9 +154,9 @@ def solve_additive(
     moments : of [phi(x) y], one target; about the mean where there is an intercept.
     places : of curves and groupings among the columns.
     names, labels : of the columns, and of the places.
-    criterion, intercept : as in the model.
-    rows, log_weights : number of observations, and the sum of the logarithms of precisions.
+    asked : what is minimised for how many observations.
     """
+    criterion, intercept, rows, log_weights = asked
     p = moments.shape.features
     linear = min((at.start for at in places), default=p)
     exponent = moments.exponent.astype(np.int64)
@@ -125,13 +180,11 @@ def solve_additive(
     condition = _check_identified(sums, moved, own_names, labels)
     free = sums.unpenalised
     if rows <= free:
-        raise InvalidData(
-            f"{counted(rows, 'sample', 'g')} cannot determine {counted(free, 'coefficient')} without a penalty: give "
-            "more rows, or leave out columns or terms"
-        )
+        raise _too_few(rows, free)
     exact = not sums.square or _is_exact(sums)
     ratios = None if exact or not sums.parameters else solve_ratios(sums, criterion)
     fit = PenalisedFit(sums, first_ratios(sums)) if ratios is None else ratios.fit
+    assert isinstance(fit, PenalisedFit)
     variance = 0.0 if exact else fit.dispersion(criterion)
     y, scale = int(exponent[p]), -exponent[:linear]
     raw = np.concatenate([scale, np.zeros(p - linear, np.int64)])
@@ -144,9 +197,11 @@ def solve_additive(
     coef = np.ldexp(coef, y + raw)
     raw_means = np.ldexp(means[:p], -raw)
     shift = sum(at.part.shift for at in places if isinstance(at.part, LearnedSmooth))
-    score = np.nan if exact else _score(fit, criterion, y, exponent[:linear][np.isin(np.arange(linear), kept)], shift)
+    own = exponent[kept[kept < linear]]
+    score = np.nan if exact else _score(fit.score(criterion), sums, criterion, y, own, shift)
     beta = fit.coefficients
     residual = float(sums.square - 2 * beta @ sums.cross + beta @ sums.gram @ beta)
+    groupings = [at.part for at in places if isinstance(at.part, LearnedGroups)]
     return AdditiveSolution(
         coef=coef,
         intercept=float(centre - raw_means @ coef) if intercept else 0.0,
@@ -159,18 +214,103 @@ def solve_additive(
         left_out=left_out,
         ratios=ratios,
         condition=condition if ratios is None else _condition(fit),
-        components=_components(sums, ratios, fit.theta, places),
+        components=_components(sums.penalties, ratios, fit.theta, groupings),
         total=float(np.ldexp(sums.square, 2 * y)),
         residual=float(np.ldexp(max(residual, 0.0), 2 * y)),
     )
 
 
-def _score(fit: PenalisedFit, criterion: Criterion, y: int, exponents: NDArray[np.int64], shift: float) -> float:
+def solve_grouped(
+    total: GroupedMoments,
+    places: Sequence[TermPlace],
+    names: Sequence[str],
+    labels: Sequence[str],
+    asked: AdditiveProblem,
+    design: AdditiveDesign,
+) -> GroupedSolution:
+    """Return the model of rows with these sums; arguments as of `solve_additive`."""
+    criterion, intercept, rows, log_weights = asked
+    moments = total.moments.about_mean() if intercept else total.moments
+    p, one = moments.shape.features, int(intercept)
+    groups, q = design.group_shape
+    linear = min((at.start for at in places), default=p)
+    exponent = moments.exponent.astype(np.int64)
+    unit = np.concatenate([np.zeros(linear, np.int64), exponent[linear:p], [0]])
+    second = np.ldexp(moments.second, unit + unit[:, None])
+    means = np.ldexp(moments.first_hi, unit - exponent) if intercept else np.zeros(p + 1)
+    left_out = _dependent(second[:linear, :linear])
+    kept = np.setdiff1d(np.arange(p), left_out)
+    sums_of = total.totals.reshape(groups, q, q + p + 2)
+    ones, along = sums_of[:, :, q, None], np.ldexp(sums_of[:, :, q + 1 :], unit - exponent) - 0.0
+    along -= ones * means
+    columns = np.concatenate([ones[:, :, :one], along[:, :, kept]], axis=2)
+    gram = np.zeros((one + len(kept), one + len(kept)))
+    gram[:one, :one], gram[one:, one:] = moments.weight, second[np.ix_(kept, kept)]
+    moved = one - len(left_out)
+    shifted = [at._replace(start=at.start + moved, stop=at.stop + moved) for at in places]
+    cross = np.append(np.zeros(one), second[p, kept])
+    plain = PenalisedSums(gram, cross, float(second[p, p]), rows, None, block_penalties(shifted), log_weights)
+    penalty = CovariancePenalty(len(gram), groups, q)
+    sums = GroupedSums(plain, penalty, sums_of[:, :, :q], columns, along[:, :, p])
+    if rows <= plain.unpenalised:
+        raise _too_few(rows, plain.unpenalised)
+    if not plain.square:
+        raise InvalidData("the target is constant: there is no variance to divide between groups and rows")
+    first = sums.at(first_ratios(sums))
+    condition = _identified(first.schur, shifted, [*["intercept"] * one, *(names[j] for j in kept)], labels)
+    ratios = solve_ratios(sums, criterion)
+    fit = ratios.fit
+    assert isinstance(fit, GroupedFit)
+    y = int(exponent[p])
+    raw = np.concatenate([-exponent[:linear], np.zeros(p - linear, np.int64)])
+    own = np.append(np.zeros(one, np.int64), raw[kept])
+    coef, inverse, freedom = np.zeros(p), np.zeros((p, p)), np.zeros((p, p))
+    coef[kept] = fit.coefficients[one:]
+    inverse[np.ix_(kept, kept)] = fit.inverse[one:, one:]
+    freedom[np.ix_(kept, kept)] = fit.freedom[one:, one:]
+    shared = np.zeros(p)
+    shared[kept] = fit.shared_freedom[one:]
+    coef, raw_means = np.ldexp(coef, y + raw), np.ldexp(means[:p], -raw)
+    shift = sum(at.part.shift for at in places if isinstance(at.part, LearnedSmooth))
+    constant = np.ldexp(means[p] + fit.coefficients[:one].sum(), y) - raw_means @ coef
+    whole, pull = np.zeros((one + p, one + p)), np.zeros((groups, q, one + p))
+    places_kept = np.append(np.arange(one), one + kept)
+    whole[np.ix_(places_kept, places_kept)] = np.ldexp(fit.inverse, own + own[:, None])
+    pull[:, :, places_kept] = np.ldexp(fit.pull, -own)
+    solution = AdditiveSolution(
+        coef=coef,
+        intercept=float(constant) if intercept else 0.0,
+        means=raw_means,
+        inverse=np.ldexp(inverse, raw + raw[:, None]),
+        freedom=np.ldexp(freedom, raw[:, None] - raw),
+        gram=np.ldexp(second[:p, :p], -raw - raw[:, None]),
+        variance=float(np.ldexp(fit.dispersion(criterion), 2 * y)),
+        score=_score(fit.score(criterion), plain, criterion, y, exponent[kept[kept < linear]], shift),
+        left_out=left_out,
+        ratios=ratios,
+        condition=condition,
+        components=_components([*plain.penalties, penalty], ratios, fit.theta, [*design.groups_, design.apart_]),
+        total=float(np.ldexp(second[p, p], 2 * y)),
+        residual=float(np.ldexp(max(fit.residual, 0.0), 2 * y)),
+    )
+    effects = GroupedEffects(np.ldexp(fit.effects, y), fit.spread, pull, whole)
+    return GroupedSolution(solution, effects, fit.group_freedom, shared)
+
+
+def _too_few(rows: float, free: int) -> InvalidData:
+    return InvalidData(
+        f"{counted(rows, 'sample', 'g')} cannot determine {counted(free, 'coefficient')} without a penalty: give more "
+        "rows, or leave out columns or terms"
+    )
+
+
+def _score(
+    found: float, sums: PenalisedSums, criterion: Criterion, y: int, exponents: NDArray[np.int64], shift: float
+) -> float:
     """Return the criterion in the units of target and linear columns."""
-    found = fit.score(criterion)
     if criterion == "gcv":
         return float(np.exp(found) * 4.0**y)
-    found += fit.sums.divisor(criterion) * y * np.log(2) + shift / 2
+    found += sums.divisor(criterion) * y * np.log(2) + shift / 2
     return float(found + (exponents.sum() * np.log(2) if criterion == "reml" else 0.0))
 
 
@@ -208,8 +348,14 @@ def _check_identified(
     """Return the condition of X'X + P for the first ratios; refuse terms that are combinations of others."""
     if not len(sums.cross):
         return 1.0
-    whole = _scaled(PenalisedFit(sums, first_ratios(sums)))
-    values, vectors = np.linalg.eigh(whole)
+    fit = PenalisedFit(sums, first_ratios(sums))
+    return _identified(sums.gram + penalty_matrix(sums, fit.theta), places, names, labels)
+
+
+def _identified(whole: Array, places: Sequence[TermPlace], names: Sequence[str], labels: Sequence[str]) -> float:
+    """Return the condition of a matrix scaled to a diagonal of ones; refuse columns that are combinations of others."""
+    scale = whole.diagonal() ** -0.5
+    values, vectors = np.linalg.eigh(whole * scale * scale[:, None])
     if values[0] > DEPENDENT:
         return float(values[-1] / values[0])
     along = np.abs(vectors[:, 0])
@@ -239,17 +385,16 @@ def _is_exact(sums: PenalisedSums) -> bool:
 
 
 def _components(
-    sums: PenalisedSums, ratios: SolvedRatios | None, theta: Array, places: Sequence[TermPlace]
+    penalties: Sequence[BlockPenalty], ratios: SolvedRatios | None, theta: Array, groupings: Sequence[LearnedGroups]
 ) -> list[ComponentFit]:
-    out, start = [], 0
-    for one, at in zip(sums.penalties, places, strict=True):
+    out, start, left = [], 0, iter(groupings)
+    for one in penalties:
         own = slice(start, start := start + one.parameters)
         if not isinstance(one, CovariancePenalty):
             continue
-        assert isinstance(at.part, LearnedGroups)
         zero = np.zeros(one.size, bool) if ratios is None else ratios.boundary[own][: one.size]
         covariance = one.covariance(theta[own])
         covariance[zero], covariance[:, zero] = 0.0, 0.0
-        scale = -np.array(at.part.exponents)
+        scale = -np.array(next(left).exponents)
         out.append(ComponentFit(np.ldexp(covariance, scale + scale[:, None]), zero))
     return out

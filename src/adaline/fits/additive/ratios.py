@@ -10,6 +10,7 @@ from scipy.linalg import LinAlgError
 
 from adaline.arrays import Array
 from adaline.fits.additive.criteria import Criterion, PenalisedFit, PenalisedSums
+from adaline.fits.additive.grouped import GroupedFit, GroupedSums
 from adaline.fits.additive.penalties import DiagonalPenalty
 
 MOST_STEPS = 200
@@ -37,7 +38,7 @@ class SolvedRatios:
     solved : whether the gradient is zero up to rounding.
     """
 
-    fit: PenalisedFit
+    fit: PenalisedFit | GroupedFit
     score: float
     gradient: Array
     hessian: Array
@@ -55,7 +56,7 @@ class SolvedRatios:
         return 0.5 * abs(float(self.gradient[inside] @ step))
 
 
-def first_ratios(sums: PenalisedSums) -> Array:
+def first_ratios(sums: PenalisedSums | GroupedSums) -> Array:
     """Return theta at which penalties and X'X weigh alike on smooths, and random effects vary like residuals."""
     out, diagonal = [], sums.gram.diagonal()
     for one in sums.penalties:
@@ -68,7 +69,7 @@ def first_ratios(sums: PenalisedSums) -> Array:
     return np.concatenate(out) if out else np.zeros(0)
 
 
-def solve_ratios(sums: PenalisedSums, criterion: Criterion, start: Array | None = None) -> SolvedRatios:
+def solve_ratios(sums: PenalisedSums | GroupedSums, criterion: Criterion, start: Array | None = None) -> SolvedRatios:
     """Minimise the criterion over theta by Newton's method.
 
     Eigenvalues of the Hessian count by their absolute value, so that every step descends; it is halved until the
@@ -76,7 +77,7 @@ def solve_ratios(sums: PenalisedSums, criterion: Criterion, start: Array | None 
     is zero, and it stays where it is.
     """
     origin = first_ratios(sums)
-    fit = PenalisedFit(sums, origin if start is None else start)
+    fit = sums.at(origin if start is None else start)
     score = fit.score(criterion)
     boundary = np.zeros(len(origin), dtype=bool)
     for steps in range(MOST_STEPS):
@@ -107,13 +108,13 @@ def _newton_step(gradient: Array, hessian: Array) -> Array:
 
 
 def _descended(
-    fit: PenalisedFit, score: float, step: Array, slope: float, criterion: Criterion
-) -> tuple[PenalisedFit, float] | None:
+    fit: PenalisedFit | GroupedFit, score: float, step: Array, slope: float, criterion: Criterion
+) -> tuple[PenalisedFit | GroupedFit, float] | None:
     """Return the fit after a share of the step at which the criterion has fallen, and the criterion; None for none."""
     share = 1.0
     rounding = 1e-14 * (abs(score) + fit.sums.rows)  # by which the criterion may seem to rise
     while share > LEAST_SHARE:
-        there = PenalisedFit(fit.sums, fit.theta + share * step)
+        there = fit.sums.at(fit.theta + share * step)
         try:
             value = there.score(criterion)
         except LinAlgError:
