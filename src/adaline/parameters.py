@@ -312,7 +312,7 @@ AnyInterval = Literal["confidence", "prediction", "conformal"]
 CoefficientInterval = Literal["wald", "profile"]
 SandwichKind = Literal["HC0", "HC1", "HC2", "HC3", "HC4", "cluster", "CR1", "CR2", "CR3", "HAC"]
 ErrorKind = Literal["classical", SandwichKind, "wild"]
-QuantileErrorKind = Literal["nid", "iid", "kernel"]
+QuantileErrorKind = Literal["smoothed", "nid", "iid", "kernel"]
 RobustErrorKind = Literal["H1", QuantileErrorKind, SandwichKind]
 StatisticDistribution = Literal["normal", "t"]
 """Types of arguments that several systems share."""

@@ -260,6 +260,40 @@ def huber(rng: np.random.Generator) -> Ends:
     return slopes(RobustRegression().fit(x, z + rng.standard_t(2, size=60)).summary(), SLOPES)
 
 
+Noise = Callable[[np.random.Generator, Any], Any]
+NOISES: dict[str, Noise] = {
+    "normal errors": lambda rng, x: rng.normal(size=len(x)),
+    "errors that grow with |x|": lambda rng, x: rng.normal(size=len(x)) * (0.2 + np.abs(x)),
+    "errors that grow with x^2": lambda rng, x: rng.normal(size=len(x)) * (0.5 + 0.5 * x**2),
+    "heavy-tailed errors, t(2)": lambda rng, x: rng.standard_t(2, size=len(x)),
+    "skew errors, exponential": lambda rng, x: rng.exponential(size=len(x)),
+}
+
+
+def of_quantile(level: float, n: int, noise: Noise, errors: str) -> Callable[[np.random.Generator], Ends]:
+    """Return a simulation of intervals of a quantile's slopes, which are those of the mean in all of these designs.
+
+    Where errors grow with |x| or x^2, the quantile is no plane. Its best plane has the slopes of the mean, as x is
+    symmetric and the other column independent of the errors.
+    """
+
+    def draw(rng: np.random.Generator) -> Ends:
+        x, z = rows(rng, n)
+        model = RobustRegression(loss="quantile", quantile=level).fit(x, z + noise(rng, x[:, 0]))
+        return slopes(model.summary(errors=errors), SLOPES)  # type: ignore[arg-type]
+
+    return draw
+
+
+for design, noise in NOISES.items():
+    for n in (200, 1000):
+        for level in (0.1, 0.5, 0.9):
+            drawing = of_quantile(level, n, noise, "smoothed")
+            case(f"quantile {level}", f"{n} rows, {design}", draws=400)(drawing)
+            if n == 200 and "grow" not in design:
+                case(f"iid, quantile {level}", f"{n} rows, {design}", draws=400)(of_quantile(level, n, noise, "iid"))
+
+
 # ------------------------------------------------------------------------------------------- the bootstrap
 
 

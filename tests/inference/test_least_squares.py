@@ -701,7 +701,7 @@ def test_tables_say_which_errors_and_how_they_are_judged() -> None:
     assert "on 2 and 45 degrees of freedom" in test
     assert "standard errors;" not in str(RobustRegression(penalty=1.0).fit(ROWS.X, ROWS.y).summary())
     quantile = RobustRegression(loss="quantile", quantile=0.9).fit(ROWS.X[:80], ROWS.y[:80])
-    for errors in ("nid", "iid", "kernel"):
+    for errors in ("smoothed", "nid", "iid", "kernel"):
         shown = str(quantile.summary(errors=errors))
         assert shown.startswith("RobustRegression(loss='quantile', quantile=0.9), 80 rows")
         assert f"{errors} standard errors (" in shown

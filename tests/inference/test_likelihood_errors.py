@@ -256,7 +256,7 @@ def test_robust_fits_are_tested_as_by_statsmodels() -> None:
         RobustRegression(penalty=1.0).fit(X, y).test("x0 = 0")
     with pytest.raises(InvalidParameter, match="some follow from others"):
         model.test("x0 = 0, 2*x0 = 0")
-    with pytest.raises(InvalidParameter, match="errors must be one of nid"):
+    with pytest.raises(InvalidParameter, match="errors must be one of smoothed, nid"):
         model.test("x0 = 0", errors="HC0")
 
 

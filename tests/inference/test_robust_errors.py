@@ -110,7 +110,7 @@ def test_what_errors_refuse() -> None:
         model.summary(errors="HC3", X=X[:300], y=Y[:300])
     with pytest.raises(InvalidParameter, match="take no groups"):
         model.summary(groups=GROUPS)
-    with pytest.raises(InvalidParameter, match="one of nid, iid, kernel for loss='absolute'"):
+    with pytest.raises(InvalidParameter, match="one of smoothed, nid, iid, kernel for loss='absolute'"):
         RobustRegression(loss="absolute").fit(X, Y).summary(errors="HC3", X=X, y=Y)
     assert "penalty" in RobustRegression(penalty=1.0).fit(X, Y).summary(errors="HC3", X=X, y=Y).notes[0]
 

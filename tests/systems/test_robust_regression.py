@@ -21,7 +21,7 @@ from sklearn.linear_model import QuantileRegressor
 from adaline import LinearRegression, RobustRegression, datasets
 from adaline.arrays import Array
 from adaline.errors import AdalineWarning, InvalidParameter
-from adaline.inference.robust import bandwidth
+from adaline.inference.quantile import QUANTILE_ERRORS, bandwidth
 from adaline.results import Status
 from adaline.solvers.robust import m_estimation
 from adaline.solvers.robust import quantile as quantile_solver
@@ -111,15 +111,6 @@ def quantile_errors(model: RobustRegression, errors: str) -> Array:
     return np.array([row["std_error"] for row in model.summary(errors=errors).to_dict()["coefficients"]])
 
 
-@pytest.mark.parametrize("level", [0.5, 0.8])
-def test_iid_errors_of_quantiles_are_those_of_statsmodels(level: float) -> None:
-    X, y = data(2, n=400)
-    model = RobustRegression(loss="quantile", quantile=level).fit(X, y)
-    theirs = sm.QuantReg(y, sm.add_constant(X)).fit(q=level, p_tol=1e-12, max_iter=5000, vcov="iid", kernel="gau")
-    assert check(y - model.predict(X), level) <= check(theirs.resid, level)
-    np.testing.assert_allclose(quantile_errors(model, "iid"), theirs.bse, rtol=1e-4)
-
-
 R_FIGURES = pd.read_csv(Path(__file__).parents[1] / "data" / "quantreg" / "quantreg.csv", comment="#")
 
 
@@ -134,8 +125,9 @@ def test_errors_of_quantiles_are_those_of_r(name: str, level: float) -> None:
     y = table[{"penguins": "body_mass_g", "abalone": "rings"}[name]]
     model = RobustRegression(loss="quantile", quantile=level).fit(table[columns], y)
     np.testing.assert_allclose(theta(model), theirs["ker"].estimate, rtol=1e-8)
-    np.testing.assert_allclose(quantile_errors(model, "kernel"), theirs["ker"].std_error, rtol=1e-6)
-    notes = model.summary().notes
+    for ours, name_there in {"kernel": "ker", "iid": "quotient", "smoothed": "smoothed"}.items():
+        np.testing.assert_allclose(quantile_errors(model, ours), theirs[name_there].std_error, rtol=1e-6)
+    notes = model.summary(errors="nid").notes
     if not notes:
         np.testing.assert_allclose(quantile_errors(model, "nid"), theirs["nid"].std_error, rtol=1e-6)
     elif name == "penguins":
@@ -154,7 +146,7 @@ def test_intervals_of_quantiles_cover(level: float, spread: tuple[float, ...]) -
     for _ in range(SAMPLES):
         rows = np.column_stack([np.ones(300), rng.uniform(0.0, 1.0, (300, len(spread) - 1))])
         y = rows.sum(axis=1) + rows @ spread * rng.normal(size=300)
-        part = RobustRegression(loss="quantile", quantile=level).fit(rows[:, 1:], y).summary().parts[0]
+        part = RobustRegression(loss="quantile", quantile=level).fit(rows[:, 1:], y).summary(errors="nid").parts[0]
         covered += (part.lower <= truth) & (truth <= part.upper)
     assert (covered >= 0.93 * SAMPLES).all(), covered / SAMPLES
     assert (covered <= 0.97 * SAMPLES).all(), covered / SAMPLES
@@ -174,7 +166,10 @@ def test_quantiles_of_mirrored_targets_are_mirrored() -> None:
 def test_quantiles_are_judged_by_the_rows_that_their_density_rests_on() -> None:
     X, y = data(2, n=400)
     model = RobustRegression(loss="quantile", quantile=0.1).fit(X, y)
-    found, normal = model.summary(level=0.9), model.summary(errors="iid")
+    found, normal = model.summary(level=0.9, errors="nid"), model.summary(errors="iid")
+    few = model.summary().parts[0].freedom
+    assert f"standard errors 'smoothed', judged by t with {few:.3g} degrees of freedom" in str(model.summary())
+    assert 10 < few < 30
     freedom = 400 * bandwidth(0.1, 400.0)
     part = found.parts[0]
     assert part.freedom == pytest.approx(freedom)
@@ -185,7 +180,7 @@ def test_quantiles_are_judged_by_the_rows_that_their_density_rests_on() -> None:
     assert found.to_dict()["quantile"] == 0.1
 
 
-@pytest.mark.parametrize("errors", ["nid", "iid", "kernel"])
+@pytest.mark.parametrize("errors", QUANTILE_ERRORS)
 def test_few_rows_beyond_the_plane_are_noted(errors: str) -> None:
     """Five rows a coefficient: 20 for an intercept and three columns."""
     X, y = data(2, n=400)
@@ -198,8 +193,8 @@ def test_no_standard_errors_without_a_note_that_says_why() -> None:
     X, y = data(0, n=40)
     exact = X @ [1.0, 2.0, -3.0] + 4.0
     for settings, rows, target, why in (
-        ({"loss": "absolute"}, X, exact, "do not lie apart"),
-        ({"loss": "quantile", "quantile": 1e-9}, X, y, "do not lie apart"),
+        ({"loss": "absolute"}, X, exact, "next to the plane are all the same"),
+        ({"loss": "quantile", "quantile": 1e-9}, X, y, "less than one row is expected beyond"),
         ({"loss": "absolute"}, X[:4], y[:4], "no more rows than coefficients"),
         ({}, X, exact, "half of the rows lie on the plane"),
         ({}, X[:4], y[:4], "half of the rows lie on the plane"),
@@ -212,6 +207,7 @@ def test_no_standard_errors_without_a_note_that_says_why() -> None:
         assert f"note: {found.notes[0]}" in str(found)
     found = RobustRegression(loss="absolute").fit(X, exact).summary(errors="kernel")
     assert "half of the rows lie on the plane" in found.notes[0]
+    assert "do not lie apart" in RobustRegression(loss="absolute").fit(X, exact).summary(errors="nid").notes[0]
 
 
 def test_few_rows_have_standard_errors_as_in_r() -> None:
@@ -220,8 +216,8 @@ def test_few_rows_have_standard_errors_as_in_r() -> None:
     model = RobustRegression(loss="quantile", quantile=0.1).fit(stackloss.exog, stackloss.endog)
     theirs = [10.6409383, 0.2579643, 0.5033480, 0.2095618]
     np.testing.assert_allclose(quantile_errors(model, "kernel"), theirs, rtol=1e-6)
-    assert np.isfinite(quantile_errors(model, "nid")).all()
-    assert "nearly meet" in model.summary().notes[0]
+    assert np.isfinite([quantile_errors(model, errors) for errors in QUANTILE_ERRORS]).all()
+    assert "nearly meet" in model.summary(errors="nid").notes[0]
     for distribution, statistic in (("t", "t"), ("normal", "z")):
         shown = str(model.summary(distribution=distribution)).splitlines()
         assert next(line.split() for line in shown if "estimate" in line)[3] == statistic
@@ -415,7 +411,7 @@ def test_arguments_that_mean_nothing(settings: dict[str, Any]) -> None:
         (
             "absolute",
             lambda model: model.summary(errors="H1"),
-            "errors must be one of nid, iid, kernel for loss='absolute', got 'H1'",
+            "errors must be one of smoothed, nid, iid, kernel for loss='absolute', got 'H1'",
         ),
     ],
     ids=["row weights", "level", "nid", "H1"],
@@ -534,7 +530,7 @@ def test_an_exact_fit_has_no_rows_off_its_plane(loss: str) -> None:
     assert model.certificate_.digits > 10
 
 
-@pytest.mark.parametrize("errors", ["nid", "iid", "kernel"])
+@pytest.mark.parametrize("errors", QUANTILE_ERRORS)
 @pytest.mark.parametrize(("n", "shift", "unit"), [(1000, 3.0, 1e-3), (300, 1e4, 1.0), (40, 1 / 3, 1e6)])
 def test_residuals_that_are_rounding_give_a_quantile_no_errors(n: int, shift: float, unit: float, errors: str) -> None:
     X = 10 * np.random.default_rng(0).normal(size=(n, 2))

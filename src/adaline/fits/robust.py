@@ -16,7 +16,8 @@ from adaline.arrays import AnyArray, Array, host, is_device, namespace
 from adaline.errors import InvalidParameter
 from adaline.fits.linear_machine import DEPENDENT
 from adaline.inference import robust
-from adaline.inference.robust import RobustFit, StandardErrors, m_errors, percentile, quantile_errors
+from adaline.inference.quantile import QUANTILE_ERRORS, percentile, quantile_errors
+from adaline.inference.robust import RobustFit, StandardErrors, m_errors
 from adaline.input import generator
 from adaline.losses import Huber, Squared, Tukey
 from adaline.penalties import RidgePenalty
@@ -316,7 +317,7 @@ def _quantile(given: TargetProblem, start: Array) -> tuple[RobustFit, list[float
         return np.where(np.abs(r) <= ROUNDING * _size(units), 0.0, r)
 
     if criterion.near:
-        errors = dict.fromkeys(robust.QUANTILE_ERRORS, robust.none(problem, robust.NOT_SOUGHT))
+        errors = dict.fromkeys(QUANTILE_ERRORS, robust.none(problem, robust.NOT_SOUGHT))
     else:
         errors = quantile_errors(problem, criterion.level, off_plane(found.r), weight, gram, depends, residuals_at)
     fit = _assembled(given, theta, proof, errors, float(weight.sum()))

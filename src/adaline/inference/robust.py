@@ -2,62 +2,38 @@
 
 M-estimates (Huber 1981, H1):  Cov = k^2 [s^2 sum w psi(u)^2 / (W - p)] / [mean psi'(u)]^2 (X'X)^-1,  u = r/s,
                                k = 1 + p/W var psi'(u) / [mean psi'(u)]^2
-Quantiles (Koenker 2005):      Cov = q (1 - q) D^-1 X'X D^-1,  D = sum_n w_n f_n x_n x_n', where f_n is the density of
-                               the target of row n at its quantile q:
-    nid (Hendricks, Koenker 1992)  f_n = 2 h / d_n,  d_n = x_n'(b(q + h) - b(q - h)), the distance of two planes
-    kernel (Powell 1991)           f_n = phi(r_n / g) / g
-    iid                            f_n = the mean of those, the same for every row
 
-h is Hall and Sheather's bandwidth, halved until q - h and q + h are quantiles; g the distance of these two in a normal
-distribution as wide as the residuals. R's quantreg computes "nid" and "ker" so. Where two planes nearly meet, R divides
-by a distance that is noise, and intervals become too short. Here d_n is at least half of its own standard error,
-[2 h (1 - 2 h) x_n'(X'X)^-1 x_n]^(1/2) mean(d) / (2 h), which falls faster with the number of rows than d_n does.
-
-The density of "nid" rests on the 2 h W rows between the planes (W the sum of weights), so that its relative variance is
-1 / (2 h W), which is that of a standard error with h W degrees of freedom: intervals are Student's with as many, much
-as Kaplan (2015) corrects those of a sample quantile. Bandwidth (Bofinger's), bound (none, half, one standard error) and
-distribution were compared on eight designs (1 to 6 columns, equal and unequal spread, normal, heavy and skew errors,
-discrete and skew columns; 100 to 1000 rows; quantiles 0.1 to 0.9), where the errors are 0.99 to 1.08 of the true
-deviation on average, by number of rows and quantile. On seven other designs 95 % intervals of a coefficient cover 92.1
-to 97.7 % at 300 rows, 95.1 % on average, and 89 % of them 93 to 97 %; by the normal distribution 90.3 to 96.8 % and
-78 %, and without the bound 88.2 to 96.8 % and 58 %. Slopes among many columns are short (with five heavy-tailed ones
-92 to 94 %, at 600 rows too); intercepts at 0.1 and 0.9 are long (up to 98 %), as the bandwidth already weighs the noise
-of the density against its bias for a constant alone.
+Those of quantiles are in quantile.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, get_args
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, get_args
 
 import numpy as np
-import scipy
 
-from adaline.arrays import AnyArray, Array, HypothesisLike
+from adaline.arrays import Array, HypothesisLike
 from adaline.errors import InvalidParameter
 from adaline.forms import Count, FiniteNumber, Floats
 from adaline.inference.classical import CoefficientStatistics, judged, quantile
 from adaline.inference.clusters import CLUSTERED
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald_chance, wald_squares
 from adaline.inference.summary import CoefficientTable
-from adaline.losses import Loss
-from adaline.parameters import STATISTIC_DISTRIBUTION, QuantileErrorKind, SandwichKind
+from adaline.parameters import STATISTIC_DISTRIBUTION, SandwichKind
 from adaline.results import Solution
 from adaline.solvers.least_squares.dependence import Dependence
-from adaline.solvers.robust.row_residuals import row_lengths
-from adaline.solvers.smooth.newton import Curvature, factor_hessian
+from adaline.solvers.smooth.newton import Curvature
 from adaline.solvers.smooth.problem import Problem
 from adaline.sums import ResidualTotals
 from adaline.wording import degrees
-
-QUANTILE_ERRORS: tuple[str, ...] = get_args(QuantileErrorKind)
-"""Standard errors of regression quantiles, the default first."""
 
 SANDWICHES: tuple[str, ...] = get_args(SandwichKind)
 """Standard errors of M-estimates that take the rows again."""
 
 ABOUT = {
+    "smoothed": " (the density of every row, by the residuals within the standard error of the plane)",
     "nid": " (the density of every row, by the quantiles next to it)",
     "iid": " (the same density for all rows)",
     "kernel": " (the density of every row, by the residuals near zero)",
@@ -68,8 +44,6 @@ NOT_SOUGHT = "no standard errors: this is a fit of cross-validation, which does 
 FEW_ROWS = "no standard errors: there are no more rows than coefficients"
 ON_PLANE = "no standard errors: at least half of the rows lie on the plane"
 ALL_BEYOND = "no standard errors: no row lies within the threshold"
-FEW_PER_COEFFICIENT = 5.0  # rows per coefficient; with fewer, some 95 % intervals of the simulations covered 89 to 91 %
-SPARSE = "no {} standard errors: too few rows lie near the plane to tell the density of the residuals there"
 
 
 @dataclass(frozen=True)
@@ -112,25 +86,6 @@ class RobustFit:
     dependence: Dependence
 
 
-@dataclass(frozen=True)
-class TargetAsCurvature(Loss):
-    """A loss whose curvature is the target, to sum t x x' over the rows."""
-
-    name: ClassVar[str] = "target as curvature"
-
-    def value(self, z: AnyArray, t: AnyArray) -> AnyArray:
-        """Return 0."""
-        return z * 0.0
-
-    def slope(self, z: AnyArray, t: AnyArray) -> AnyArray:
-        """Return 0."""
-        return z * 0.0
-
-    def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
-        """Return t."""
-        return t + 0.0 * z
-
-
 def none(problem: Problem, note: str) -> StandardErrors:
     """Return that there are no standard errors, and why."""
     return StandardErrors(np.full((1 + problem.features, 1), np.nan), (note,))
@@ -149,101 +104,6 @@ def m_errors(problem: Problem, totals: ResidualTotals, gram: Curvature, p: int, 
     return StandardErrors(raw_root(problem, gram.root * (k * np.sqrt(pull) / mean), depends))
 
 
-def quantile_errors(
-    problem: Problem,
-    level: float,
-    r: Array,
-    weight: Array,
-    gram: Curvature,
-    depends: Dependence,
-    residuals_at: Callable[[float], Array],
-) -> dict[str, StandardErrors]:
-    """Return the standard errors of a regression quantile by name; `residuals_at` fits another level."""
-    total, p = float(weight.sum()), gram.rank - (not problem.intercept)
-    if total - p < 0.5:
-        return dict.fromkeys(QUANTILE_ERRORS, none(problem, FEW_ROWS))
-    h = bandwidth(level, total)
-    square = _weighed(problem, np.ones_like(r))
-    shares = row_lengths(problem, gram.root)
-    densities = {
-        "nid": _between_planes(residuals_at(level - h) - residuals_at(level + h), shares, h, weight),
-        **_kernel(r, weight, level, h),
-    }
-    beyond = min(level, 1.0 - level) * total
-    few = (
-        f"about {beyond:.3g} rows lie beyond the plane, fewer than {FEW_PER_COEFFICIENT:g} for each of {p} "
-        "coefficients: standard errors and intervals of such a quantile are rough",
-    ) * (beyond < FEW_PER_COEFFICIENT * p)
-    out = {}
-    for name in QUANTILE_ERRORS:
-        f, note = densities[name]
-        matrix = None if f is None else _weighed(problem, f)
-        bread = None if matrix is None or not np.isfinite(matrix).all() else factor_hessian(matrix)
-        if bread is None or bread.rank < gram.rank:
-            out[name] = none(problem, note or SPARSE.format(name))
-            continue
-        values, vectors = np.linalg.eigh(bread.root.T @ square @ bread.root)
-        spread = np.sqrt(level * (1.0 - level) * np.maximum(values, 0.0))
-        freedom = max(h * total, 1.0) if name == "nid" else np.inf
-        notes = (*((note,) if note else ()), *few)
-        out[name] = StandardErrors(raw_root(problem, bread.root @ (vectors * spread), depends), notes, freedom)
-    return out
-
-
-def bandwidth(level: float, total: float) -> float:
-    """Return the distance from `level`, in quantiles, at which the density is taken (Hall and Sheather 1988)."""
-    z = float(scipy.special.ndtri(level))
-    density = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
-    h = total ** (-1 / 3) * scipy.special.ndtri(0.975) ** (2 / 3) * (1.5 * density**2 / (2 * z * z + 1)) ** (1 / 3)
-    while not (0 < level - h and level + h < 1):
-        h *= 0.5
-    return float(h)
-
-
-def _between_planes(distance: Array, shares: Array, h: float, weight: Array) -> tuple[Array | None, str]:
-    """Return the density of each row, (N,), and a note; `shares` are the lengths of the rows, [x'(X'X)^-1 x]^(1/2)."""
-    mean = float(weight @ distance / weight.sum())
-    if not mean > 0:
-        return None, (
-            "no nid standard errors: the planes of the neighbouring quantiles, whose distance gives the density, do "
-            "not lie apart; errors='iid' and errors='kernel' take it from the residuals"
-        )
-    noise = np.sqrt(2.0 * h * (1.0 - 2.0 * h)) * shares * mean / (2.0 * h)
-    lifted = float(weight[distance < 0.5 * noise].sum())
-    note = ""
-    if lifted:
-        note = (
-            f"{lifted:g} of {weight.sum():g} rows lie where the planes of the neighbouring quantiles nearly meet: "
-            "their distance, which gives the density, counts as half of its standard error there"
-        )
-    return 2.0 * h / np.maximum(distance, 0.5 * noise), note
-
-
-def _kernel(r: Array, weight: Array, level: float, h: float) -> dict[str, tuple[Array | None, str]]:
-    """Return densities of the rows by a normal kernel, one by one and the same for all, and notes."""
-    total = float(weight.sum())
-    quartiles = [percentile(r, weight, share) for share in (0.75, 0.25)]
-    centre = float(weight @ r) / total
-    with np.errstate(over="ignore"):
-        deviation = float(np.sqrt(weight @ (r - centre) ** 2 / (total - 1.0)))
-    spread = min(deviation, (quartiles[0] - quartiles[1]) / 1.34)
-    if spread <= 0:
-        return {"iid": (None, ON_PLANE), "kernel": (None, ON_PLANE)}
-    width = spread * float(scipy.special.ndtri(level + h) - scipy.special.ndtri(level - h))
-    with np.errstate(over="ignore", under="ignore"):
-        f = np.exp(-0.5 * (r / width) ** 2) / (np.sqrt(2 * np.pi) * width)
-    return {"iid": (np.full_like(r, weight @ f / total), ""), "kernel": (f, "")}
-
-
-def _weighed(problem: Problem, f: Array) -> Array:
-    """Return the sum of w f x x' over the rows, in the view."""
-    rows = problem.source.with_targets(np.ascontiguousarray(f[:, None]))
-    weighed = replace(problem, source=rows, loss=TargetAsCurvature(), ridge=np.zeros_like(problem.ridge))
-    hessian = weighed.evaluate(np.zeros((1, 1 + problem.features)), second=True).hessian
-    assert hessian is not None
-    return hessian
-
-
 def raw_root(problem: Problem, root: Array, depends: Dependence) -> Array:
     """Return the root of Cov = root root' brought from the view to raw units, (1 + D, M).
 
@@ -255,18 +115,6 @@ def raw_root(problem: Problem, root: Array, depends: Dependence) -> Array:
     out[0] = out[0] if problem.intercept else np.nan
     out[1:][~depends.kept] = np.nan
     return np.asarray(out)
-
-
-def percentile(values: Array, weight: Array, share: float) -> float:
-    """Return the percentile of values that count `weight` times, with straight lines between them."""
-    ascending = np.argsort(values, kind="stable")
-    below = np.cumsum(weight[ascending])
-    rank = share * (below[-1] - 1.0)
-    low, high = (
-        values[ascending[min(int(np.searchsorted(below, i, side="right")), len(ascending) - 1)]]
-        for i in (np.floor(rank), np.ceil(rank))
-    )
-    return float(low + (rank - np.floor(rank)) * (high - low))
 
 
 @dataclass(frozen=True)

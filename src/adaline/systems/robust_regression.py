@@ -355,20 +355,23 @@ class RobustRegression(NearFits, LinearRegressor):
     ) -> RobustSummary:
         """Return coefficients with standard errors, tests and confidence intervals, the scale, and the certificate.
 
-        All are judged by the normal distribution, "nid" by Student's, as its density is that of few rows. There are
-        none under a penalty; a note says so, and why where there are none for another reason or they are rough.
+        All are judged by the normal distribution, "smoothed" and "nid" by Student's, as their density is that of few
+        rows. There are none under a penalty; a note says so, and why where there are none for another reason or they
+        are rough.
 
         Parameters
         ----------
         level : float
             Coverage of the intervals.
-        errors : None, or "H1" (huber, tukey), or "nid", "iid", "kernel" (absolute, quantile)
+        errors : None, or "H1" (huber, tukey), or "smoothed", "nid", "iid", "kernel" (absolute, quantile)
             H1 is Huber's covariance, which takes the noise to be the same for all rows. Those of
             `LinearRegression.summary`, HC0 to HC4, "cluster", CR1 to CR3 and "HAC", do not, and take the rows again
-            (huber, tukey). For quantiles "nid", the default, takes the density of every row at its quantile
+            (huber, tukey). For quantiles "smoothed", the default, takes the density of the targets at the plane from
+            the residuals within the standard error of the plane at each row (induced smoothing): it allows for errors
+            that are wider for some rows than for others, and for quantiles that are no plane. "nid" takes the density
             from the planes of the quantiles next to it (Hendricks and Koenker; R's figures, except in rows where these
-            planes nearly meet, which a note counts), and "kernel" from the residuals near zero (Powell): both allow for
-            errors that are wider for some rows than for others. "iid" takes them to be equally wide everywhere.
+            planes nearly meet, which a note counts), "kernel" from the residuals near zero (Powell; R's "ker"). "iid"
+            takes the errors to be equally wide everywhere, and their density from the quantiles of the residuals.
         distribution : None, "normal" or "t"
             What judges coefficients; "t" has N - p degrees of freedom, of errors by groups their number less one. None
             is as said above, and "t" of errors by groups.
@@ -383,16 +386,17 @@ class RobustRegression(NearFits, LinearRegressor):
         >>> x = rng.uniform(0, 3, 300)
         >>> y = 1 + x + (0.2 + x) * rng.normal(size=300)
         >>> model = RobustRegression(loss="quantile", quantile=0.9).fit(x[:, None], y)
-        >>> for errors in ("nid", "iid"):
+        >>> for errors in ("smoothed", "nid", "iid"):
         ...     row = model.summary(errors=errors).to_dict()["coefficients"][1]
         ...     print(f"{errors} {row['estimate']:.2f} +- {row['std_error']:.2f}")
+        smoothed 2.38 +- 0.20
         nid 2.38 +- 0.18
-        iid 2.38 +- 0.14
+        iid 2.38 +- 0.12
         """
         LEVEL.check("level", level)
         return self.with_errors(errors, distribution=distribution, **rows).summary(level)
 
-    default_errors: ClassVar[ErrorKind | None] = None  # "nid" of quantiles, else "H1"
+    default_errors: ClassVar[ErrorKind | None] = None  # "smoothed" of quantiles, else "H1"
     with_errors = view.with_errors
 
     def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedRobust:
@@ -407,7 +411,8 @@ class RobustRegression(NearFits, LinearRegressor):
             fits = tuple(judge_m_estimates(fits, self._same_rows(rows), self._minimised, options, intercept))
         elif options.groups is not None or options.lags is not None:
             raise InvalidParameter(f"errors={kind!r} take no groups or lags: errors='cluster' and 'HAC' do")
-        return JudgedRobust(fits, kind, judging_freedom(fits[0], kind, options.distribution, intercept))
+        freedom = min(judging_freedom(fit, kind, options.distribution, intercept) for fit in fits)
+        return JudgedRobust(fits, kind, freedom)
 
     def _minimised(self, scale: float) -> Loss:
         """Return the loss that was minimised, at a scale of the residuals."""
