@@ -57,6 +57,58 @@ def test_every_family_and_link_is_that_of_r(row: Any) -> None:
     assert model.dispersion_ == found["dispersion"]
 
 
+LIKELY = pd.read_csv(DATA / "likely.csv", comment="#", index_col="what")
+AMOUNTS = pd.read_csv(DATA / "amounts.csv")
+
+
+def check_likely(model: GeneralizedLinear, theirs: Any, numbers: dict[str, float]) -> None:
+    """Compare a model with figures of R, which are those of derivatives by differences."""
+    found = model.summary().to_dict()
+    np.testing.assert_allclose([model.intercept_, *model.coef_], [theirs.w0, theirs.w1, theirs.w2], rtol=1e-6)
+    assert found["log_likelihood"] == pytest.approx(theirs.log_likelihood, rel=1e-11)
+    for name, value in numbers.items():
+        assert found[name] == pytest.approx(value, rel=1e-6), name
+
+
+def test_the_most_likely_dispersion_of_gamma_amounts_is_that_of_mass() -> None:
+    theirs = LIKELY.loc["shape"]
+    model = GeneralizedLinear("gamma", dispersion="ml").fit(X, target("gamma"), sample_weight=WEIGHT)
+    shape, error = theirs.value, theirs.e0
+    check_likely(model, theirs, {"dispersion": 1 / shape, "dispersion_error": error / shape**2})
+    assert f"shape {shape:.6g}, standard error {error:.6g}" in str(model.summary())
+    one, other = (
+        GeneralizedLinear("gamma", dispersion="ml", weights="precision").fit(
+            X, target("gamma"), sample_weight=WEIGHT * unit
+        )
+        for unit in (1.0, 8.0)
+    )
+    assert other.dispersion_ == pytest.approx(8 * one.dispersion_)
+    assert other.summary().parts[0].log_likelihood == pytest.approx(one.summary().parts[0].log_likelihood)
+
+
+def test_the_most_likely_dispersion_of_compound_amounts_is_that_of_mgcv() -> None:
+    theirs = LIKELY.loc["dispersion"]
+    model = GeneralizedLinear(Tweedie(1.6), dispersion="ml").fit(AMOUNTS[["x1", "x2"]], AMOUNTS["amount"])
+    check_likely(model, theirs, {"dispersion": theirs.value, "dispersion_error": theirs.e0})
+
+
+@pytest.mark.parametrize("family", ["gaussian", "inverse_gaussian"])
+def test_the_most_likely_dispersion_is_the_mean_deviance_where_that_is_exact(family: str) -> None:
+    model = GeneralizedLinear(family, link="log", dispersion="ml").fit(X, target(family), sample_weight=WEIGHT)
+    assert model.dispersion_ == pytest.approx(model.deviance_ / WEIGHT.sum(), rel=1e-12)
+    plain = GeneralizedLinear(family, link="log").fit(X, target(family), sample_weight=WEIGHT).summary().to_dict()
+    assert model.summary().to_dict()["aic"] == pytest.approx(plain["aic"], rel=1e-12)
+
+
+def test_a_dispersion_of_maximum_likelihood_at_the_edges() -> None:
+    exact = GeneralizedLinear("gamma", dispersion="ml").fit(X, np.exp(X[:, 0])).summary()
+    assert "shape" not in str(exact)
+    assert "the fit is exact to rounding" in str(exact)
+    for loss in ("poisson", "binomial", "negative_binomial", "huber", Tweedie(2.5)):
+        with pytest.raises(InvalidParameter, match="dispersion='ml' is for gaussian, gamma"):
+            GeneralizedLinear(loss, dispersion="ml").fit(X, np.ones(len(X)))
+
+
 def test_the_shape_of_a_negative_binomial_is_that_of_mass() -> None:
     theta, error, *rest = np.loadtxt(DATA / "glm_nb.csv").tolist()
     model = GeneralizedLinear(loss=NegativeBinomial("auto")).fit(X, ROWS["count"], WEIGHT, OFFSET)

@@ -15,6 +15,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.errors import InvalidData
 from adaline.fits.constants import Constants
+from adaline.fits.dispersion import likely_dispersion
 from adaline.fits.linear_machine import FittedMachine, MachineOptions
 from adaline.fits.negative_binomial import MOST_SHAPE_STEPS, likely_shape, with_shape
 from adaline.links import name_of
@@ -98,8 +99,9 @@ def likelihood_of_family(
 ) -> LikelihoodFit:
     """Return the likelihood fit of a family that inference needs, in one to three reads.
 
-    `dispersion` is "pearson", "deviance" or a number; None: 1 where the family has none, else "pearson". `shape_error`
-    is that of a shape that was estimated; `precision`: weights are inverse variances, a row is one observation.
+    `dispersion` is "pearson", "deviance", "ml" or a number; None: 1 where the family has none, else "pearson".
+    `shape_error` is that of a shape that was estimated; `precision`: weights are inverse variances, a row is one
+    observation.
     """
     problem, found, depends = fitted.problem, fitted.found, fitted.dependence
     assert problem is not None
@@ -130,8 +132,11 @@ def likelihood_of_family(
         raise InvalidData("the dispersion overflows: some targets are too large beside the others for float64")
     quasi = math.nan if estimated and not family.scaled else 0.0
     likely, null_likely = (family.log_likelihood(one, saturated, weight) + quasi for one in (deviance, null))
-    if isinstance(family, Tweedie) and family.scaled and (family.compound or precision) and min(deviance, null) > 0:
-        n = observations if precision else weight
+    n, phi_error = observations if precision else weight, math.nan
+    if dispersion == "ml":
+        most = likely_dispersion(problem.source, family, np.array([deviance, null]), n, precision)
+        (phi, _), (phi_error, _), (likely, null_likely) = (part.tolist() for part in most)
+    elif isinstance(family, Tweedie) and family.scaled and (family.compound or precision) and min(deviance, null) > 0:
         of = (family, (deviance / n, null / n), precision)
         likely, null_likely = problem.source.sum(Densities, of, size=2).sums - n / 2
     if shape_error is not None:
@@ -161,6 +166,7 @@ def likelihood_of_family(
             shape=float(family.shape) if isinstance(family, NegativeBinomial) else math.nan,
             shape_error=math.nan if shape_error is None else shape_error,
             precision=precision,
+            dispersion_error=phi_error,
         ),
     )
 

@@ -5,7 +5,8 @@
 
 Where the dispersion is known, coefficients are judged by the normal distribution and hypotheses by chi-squared; where
 it is estimated, by Student's t and by F. Log-likelihoods are those of R: a dispersion that the family has counts as a
-parameter, and is then deviance / N. Quasi-likelihoods, counts with a dispersion that was estimated, have none.
+parameter, and is then deviance / N, or the most likely one where that was asked for. Quasi-likelihoods, counts with a
+dispersion that was estimated, have none.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ class FamilyInference(CoefficientStatistics):
     family: str
     link: str
     dispersion: float
+    dispersion_error: float
     estimated: bool
     freedom: float
     deviance: float
@@ -131,12 +133,14 @@ class FamilySummary(TargetsTable):
         return found
 
     def _lines(self, part: FamilyInference) -> list[str]:
-        of = "estimated" if part.estimated else "given"
+        likeliest = not np.isnan(part.dispersion_error)
+        of = "maximum likelihood" if likeliest else "estimated" if part.estimated else "given"
+        error = f", standard error {number(part.dispersion_error)}" if likeliest else ""
         test = f"F {number(part.chi2 / max(part.chi2_freedom, 1))}" if part.estimated else f"chi² {number(part.chi2)}"
         on = f"{part.chi2_freedom}" + (f" and {degrees(part.freedom)}" if part.estimated else "")
         without = "columns and effects" if self.absorbed else "columns"
         lines = [
-            f"{part.family}, link {part.link}, dispersion {number(part.dispersion)} ({of})",
+            f"{part.family}, link {part.link}, dispersion {number(part.dispersion)}{error} ({of})",
             f"deviance {number(part.deviance)} on {degrees(part.freedom)} degrees of freedom, without {without} "
             f"{number(part.null_deviance)} on {degrees(part.null_freedom)};  explained "
             f"{number(part.deviance_explained)}",
@@ -149,6 +153,9 @@ class FamilySummary(TargetsTable):
             lines.append(f"log-likelihood {number(part.log_likelihood)}{criteria}")
         if not np.isnan(part.shape_error):
             lines.append(f"shape {number(part.shape)}, standard error {number(part.shape_error)}")
+        if likeliest and part.family == "gamma" and not np.isnan(part.log_likelihood):
+            shape = 1.0 / part.dispersion
+            lines.append(f"shape {number(shape)}, standard error {number(shape**2 * part.dispersion_error)}")
         return lines
 
 
@@ -186,6 +193,7 @@ def infer_family(fit: LikelihoodFit, intercept: bool, level: float, freedom: flo
         family=part.family,
         link=part.link,
         dispersion=part.dispersion,
+        dispersion_error=part.dispersion_error,
         estimated=part.estimated,
         freedom=part.freedom,
         deviance=part.deviance,

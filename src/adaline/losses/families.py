@@ -486,7 +486,9 @@ def _log_factor(power: float, dispersion: Any) -> Any:
     """
     phi = np.where(dispersion > 0, dispersion, np.nan)
     if power == 2:
-        return (-np.log(phi) - 1) / phi - scipy.special.gammaln(1 / phi)
+        k, large = 1 / phi, np.maximum(1 / phi, LARGE_SHAPE)
+        series = 0.5 * np.log(large / (2 * np.pi)) - _stirling(large)
+        return np.where(k > LARGE_SHAPE, series, k * np.log(k) - k - scipy.special.gammaln(k))
     return -0.5 * np.log(2 * np.pi * phi) if power in (0, 3) else np.nan * phi
 
 

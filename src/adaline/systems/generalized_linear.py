@@ -52,7 +52,7 @@ from adaline.input.coded import refuse_absorbed
 from adaline.input.open import open_rows, read_finite, refuse_overflow
 from adaline.input.system import SystemState
 from adaline.links import LINK, Link, LinkName, name_of
-from adaline.losses import FAMILIES, Loss, Offset
+from adaline.losses import FAMILIES, Loss, Offset, Tweedie
 from adaline.losses.families import Family
 from adaline.losses.registry import ACTIVATION, LOSS, LossName
 from adaline.parameters import (
@@ -118,7 +118,8 @@ if TYPE_CHECKING:  # tables, and some of inference, are slow to import
 TOLERANCE = {"gradient": 1e-8, "stochastic": 1e-4}
 PRECISE = 1e-10
 MachineSolver = Literal["auto", "newton", "lbfgs", "newton-cg", "gradient", "stochastic"]
-DispersionRule = Literal["pearson", "deviance"]
+DispersionRule = Literal["pearson", "deviance", "ml"]
+DENSE_POWERS = (0, 2, 3)  # of Tweedie's family, beside those of compound amounts, whose density is known
 NEAR = (Status.SOLVED, Status.ILL_CONDITIONED, Status.RANK_DEFICIENT)  # start fits of nearly the same rows
 SEPARATED = (
     "a hyperplane separates the classes, so the weights grow without bound and the likelihood has no maximum: "
@@ -211,9 +212,11 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         In the columns' own units.
     l1 : float
         The same of absolute values, which sets coefficients to zero; by proximal Newton steps.
-    dispersion : None, "pearson", "deviance" or a number
-        Of the errors of a family: Pearson's chi-squared or the deviance over the degrees of freedom, or as given. None:
-        1 for poisson, binomial and negative binomial, else "pearson".
+    dispersion : None, "pearson", "deviance", "ml" or a number
+        Of the errors of a family: Pearson's chi-squared or the deviance over the degrees of freedom, the most likely
+        one, or as given. None: 1 for poisson, binomial and negative binomial, else "pearson". Of gamma amounts "ml" is
+        one over the shape of MASS::gamma.shape; the summary has its standard error, and a log-likelihood that no other
+        dispersion exceeds.
     solver : "auto", "newton", "lbfgs", "newton-cg", "gradient" or "stochastic"
         "auto" chooses among the first and says so in `certificate_.solver`. "gradient" is the textbook's batch rule,
         "stochastic" one step a row, for which all losses but squared, sigmoid_squared, tanh_squared and softmax, and
@@ -507,6 +510,13 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         if shape_of(loss) == "auto" and self.solver == "stochastic":
             raise InvalidParameter(
                 "stochastic steps do not estimate the shape of a negative binomial: use NegativeBinomial(shape=...)"
+            )
+        family = None if loss.linked is None else loss.linked.family
+        if self.dispersion == "ml" and not (
+            isinstance(family, Tweedie) and (family.compound or family.power in DENSE_POWERS)
+        ):
+            raise InvalidParameter(
+                "dispersion='ml' is for gaussian, gamma, inverse_gaussian and tweedie losses of a power between 1 and 2"
             )
         refuse_corners(loss, self.solver)
         if np.ndim(self.rate) and self.solver != "gradient":

@@ -42,6 +42,7 @@ class FamilyFit:
     shape, shape_error : of a negative binomial and its standard error; NaN where there is none.
     precision : whether a row is one observation, whatever its weight: inverse variances, or numbers of trials of which
         targets are shares, rather than frequencies.
+    dispersion_error : standard error of a dispersion of maximum likelihood, NaN of others.
     """
 
     family: str
@@ -56,6 +57,7 @@ class FamilyFit:
     shape: float
     shape_error: float
     precision: bool
+    dispersion_error: float = math.nan
 
 
 @dataclass(frozen=True)
