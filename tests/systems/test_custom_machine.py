@@ -129,7 +129,7 @@ def test_first_weights_are_those_given_those_there_are_or_the_machines() -> None
         (Plane, {}, "it is a class"),
         (Plane(), {"solver": "newton"}, "solver must be one of lbfgs, gradient, stochastic"),
         (Plane(), {"rate": [1.0, 1.0], "solver": "gradient"}, "rate must be 'auto' or a positive number"),
-        (Plane(), {"loss": "negative_binomial"}, "the shape of a negative binomial is not estimated"),
+        (Plane(), {"loss": "negative_binomial"}, "the shape of negative_binomial is not estimated here"),
         (Plane(), {"loss": "absolute"}, "corners.*RobustRegression"),
         (Plane(), {"init": np.zeros((2, 4))}, r"value of the machine is \(2, 2\) for 2 rows, not \(2, 1\)"),
         (Narrow(), {}, r"gradient of the machine has shape \(1, 3\), the weights \(1, 4\)"),

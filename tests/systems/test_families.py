@@ -13,7 +13,18 @@ import pytest
 import statsmodels.api as sm
 from scipy import sparse
 
-from adaline import GeneralizedLinear, LinearRegression, anova, compare, effects, load, open_table, save, select
+from adaline import (
+    ElasticNet,
+    GeneralizedLinear,
+    LinearRegression,
+    anova,
+    compare,
+    effects,
+    load,
+    open_table,
+    save,
+    select,
+)
 from adaline.cli import main
 from adaline.errors import AdalineError, AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, InvalidType
 from adaline.links import Power
@@ -107,6 +118,52 @@ def test_a_dispersion_of_maximum_likelihood_at_the_edges() -> None:
     for loss in ("poisson", "binomial", "negative_binomial", "huber", Tweedie(2.5)):
         with pytest.raises(InvalidParameter, match="dispersion='ml' is for gaussian, gamma"):
             GeneralizedLinear(loss, dispersion="ml").fit(X, np.ones(len(X)))
+
+
+def test_the_most_likely_power_is_that_of_densities_of_mgcv(tmp_path: Path) -> None:
+    """R's errors are those of all parameters together, whose observed information is not quite orthogonal."""
+    theirs = LIKELY.loc["power"]
+    model = GeneralizedLinear(Tweedie("auto")).fit(AMOUNTS[["x1", "x2"]], AMOUNTS["amount"])
+    check_likely(model, theirs, {"dispersion": theirs.value, "power": theirs.power})
+    found = model.summary()
+    assert found.parts[0].aic == pytest.approx(2 * 5 - 2 * theirs.log_likelihood)
+    np.testing.assert_allclose(
+        [found.parts[0].dispersion_error, found.parts[0].power_error], theirs[["e0", "e1"]], 1e-3
+    )
+    assert f"power {model.power_:.6g}, standard error {found.parts[0].power_error:.6g}" in str(found)
+    save(model, tmp_path / "model")
+    robust = {"errors": "HC0", "X": AMOUNTS[["x1", "x2"]], "y": AMOUNTS["amount"]}
+    assert str(load(tmp_path / "model").summary(**robust)) == str(model.summary(**robust))
+    fixed = GeneralizedLinear(Tweedie(model.power_), dispersion="ml").fit(AMOUNTS[["x1", "x2"]], AMOUNTS["amount"])
+    assert fixed.dispersion_ == pytest.approx(model.dispersion_, rel=1e-6)
+    assert fixed.summary().parts[0].null_log_likelihood < found.parts[0].null_log_likelihood
+
+
+def test_powers_count_frequencies_and_not_the_unit_of_precisions() -> None:
+    x, y = AMOUNTS[["x1", "x2"]].to_numpy(), AMOUNTS["amount"].to_numpy()
+    weight = np.arange(len(y)) % 3.0
+    auto = {"loss": Tweedie("auto"), "link": "log"}
+    often = GeneralizedLinear(**auto).fit(np.repeat(x, weight.astype(int), axis=0), np.repeat(y, weight.astype(int)))
+    counted = GeneralizedLinear(**auto).fit(x, y, sample_weight=weight)
+    assert (counted.power_, counted.dispersion_) == pytest.approx((often.power_, often.dispersion_), rel=1e-6)
+    one, other = (
+        GeneralizedLinear(**auto, weights="precision").fit(x, y, sample_weight=unit * (1 + weight)) for unit in (1, 8)
+    )
+    assert (other.power_, other.dispersion_) == pytest.approx((one.power_, 8 * one.dispersion_), rel=1e-6)
+
+
+def test_powers_at_the_edges() -> None:
+    with pytest.warns(AdalineWarning, match="border of the powers, 1.02 to 1.98"):
+        model = GeneralizedLinear(Tweedie("auto")).fit(X, target("gamma"))
+    assert model.power_ == 1.98
+    assert np.isnan(model.summary().parts[0].power_error)
+    for power in ("all", True, 0.5, np.nan):
+        with pytest.raises(InvalidParameter, match="power must be a number of 1 or more, 0 or 'auto'"):
+            Tweedie(power)
+    with pytest.raises(InvalidParameter, match="do not estimate the power"):
+        GeneralizedLinear(Tweedie("auto"), solver="stochastic").fit(X, target("tweedie"))
+    with pytest.raises(InvalidParameter, match="the power of tweedie is not estimated along a path"):
+        ElasticNet(loss=Tweedie("auto")).fit(X, target("tweedie"))
 
 
 def test_the_shape_of_a_negative_binomial_is_that_of_mass() -> None:
@@ -308,7 +365,7 @@ def test_what_means_nothing_is_refused(settings: dict[str, Any], given: dict[str
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Tweedie(0.5), "power must be a number of 1 or more, or 0"),
+        (lambda: Tweedie(0.5), "power must be a number of 1 or more, 0 or 'auto'"),
         (lambda: NegativeBinomial(-1.0), "shape must be a positive number or 'auto'"),
         (lambda: Power(0.0), "any number but zero"),
         (lambda: Linked(Tweedie(1), "log"), "takes a family and a link"),
@@ -496,8 +553,8 @@ def test_a_large_shape_is_found_in_few_passes_or_said_to_be_open(monkeypatch: py
     ]
     likely = [one["log_likelihood"] for one in near]
     assert likely[1] > max(likely[0], likely[2])
-    monkeypatch.setattr("adaline.fits.negative_binomial.MOST_SHAPE_STEPS", 2)
-    with pytest.warns(ConvergenceWarning, match="the shape of the negative binomial has not settled"):
+    monkeypatch.setattr("adaline.fits.family_parameter.MOST_STEPS", 2)
+    with pytest.warns(ConvergenceWarning, match="the shape of the family has not settled"):
         model.fit(rows, y)
     assert model.certificate_.status is Status.NOT_CONVERGED
 

@@ -2,10 +2,10 @@
 
 `minimise` (`fits/linear_machine.py`) fits every likelihood and loss: it chooses the start, calls the solver, checks
 whether there is a minimum, and certifies. The best constants (`fits/constants.py`) are where it starts;
-`fits/likelihood.py` returns what inference needs of the result, `fits/negative_binomial.py` estimates a shape as well,
-and `fits/class_machines.py` fits the machines of classes, with penalty="auto" too. The other files drive fits that are
-not one smooth problem: penalty paths (`fits/penalty_path.py`, `fits/l1_path.py`, `fits/elastic_net/`), robust criteria
-(`fits/robust.py`), ordered classes (`fits/ordinal.py`), scans (`fits/online.py`) and stochastic steps
+`fits/likelihood.py` returns what inference needs of the result, `fits/family_parameter.py` estimates a shape or power
+too, and `fits/class_machines.py` fits the machines of classes, with penalty="auto" too. The other files drive fits
+that are not one smooth problem: penalty paths (`fits/penalty_path.py`, `fits/l1_path.py`, `fits/elastic_net/`), robust
+criteria (`fits/robust.py`), ordered classes (`fits/ordinal.py`), scans (`fits/online.py`) and stochastic steps
 (`fits/stochastic.py`). Drivers take values, never a system.
 
 Any loss, any machine

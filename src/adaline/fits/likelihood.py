@@ -16,8 +16,8 @@ from adaline.arrays import Array
 from adaline.errors import InvalidData
 from adaline.fits.constants import Constants
 from adaline.fits.dispersion import likely_dispersion
+from adaline.fits.family_parameter import MOST_STEPS, LikelyParameter, LikelyPower, likely_shape, with_parameter
 from adaline.fits.linear_machine import FittedMachine, MachineOptions
-from adaline.fits.negative_binomial import MOST_SHAPE_STEPS, likely_shape, with_shape
 from adaline.links import name_of
 from adaline.losses import (
     Binomial,
@@ -94,14 +94,14 @@ def likelihood_of_family(
     options: MachineOptions,
     constants: Constants,
     dispersion: str | float | None = None,
-    shape_error: float | None = None,
+    own: LikelyParameter | None = None,
     precision: bool = False,
 ) -> LikelihoodFit:
     """Return the likelihood fit of a family that inference needs, in one to three reads.
 
-    `dispersion` is "pearson", "deviance", "ml" or a number; None: 1 where the family has none, else "pearson".
-    `shape_error` is that of a shape that was estimated; `precision`: weights are inverse variances, a row is one
-    observation.
+    `dispersion` is "pearson", "deviance", "ml" or a number; None: 1 where the family has none, "ml" with a power that
+    was estimated, else "pearson". `own` is the shape or power that was estimated; `precision`: weights are inverse
+    variances, a row is one observation.
     """
     problem, found, depends = fitted.problem, fitted.found, fitted.dependence
     assert problem is not None
@@ -124,7 +124,9 @@ def likelihood_of_family(
     if absorption is not None:  # effects are parameters too, and the model without columns is a constant
         parameters, null = parameters + absorption.freedom, absorption.total
     freedom = observations - parameters
-    dispersion = ("pearson" if family.scaled else 1.0) if dispersion is None else dispersion
+    of_power = own is not None and isinstance(family, Tweedie)
+    usual = ("ml" if of_power else "pearson") if family.scaled else 1.0
+    dispersion = usual if dispersion is None else dispersion
     estimated = isinstance(dispersion, str)
     phi = (pearson if dispersion == "pearson" else deviance) / freedom if estimated and freedom > 0.5 else math.nan
     phi = phi if isinstance(dispersion, str) else float(dispersion)
@@ -133,13 +135,17 @@ def likelihood_of_family(
     quasi = math.nan if estimated and not family.scaled else 0.0
     likely, null_likely = (family.log_likelihood(one, saturated, weight) + quasi for one in (deviance, null))
     n, phi_error = observations if precision else weight, math.nan
-    if dispersion == "ml":
+    if dispersion == "ml" and not of_power:
         most = likely_dispersion(problem.source, family, np.array([deviance, null]), n, precision)
         (phi, _), (phi_error, _), (likely, null_likely) = (part.tolist() for part in most)
     elif isinstance(family, Tweedie) and family.scaled and (family.compound or precision) and min(deviance, null) > 0:
         of = (family, (deviance / n, null / n), precision)
         likely, null_likely = problem.source.sum(Densities, of, size=2).sums - n / 2
-    if shape_error is not None:
+    if own is not None and isinstance(family, Tweedie):
+        likely = own.log_likelihood
+        null_likely = LikelyPower(precision, 1, null_output)(problem, found.theta, family.power).log_likelihood
+        phi, phi_error = (own.dispersion, own.dispersion_error) if dispersion == "ml" else (phi, phi_error)
+    elif own is not None:
         null_likely = _null_of_any_shape(problem, likelihood, constants, null_output) + quasi
     root = None if options.l1 else _information_root(problem, likelihood, found)
     return LikelihoodFit(
@@ -162,11 +168,13 @@ def likelihood_of_family(
             deviance=deviance,
             null_deviance=null,
             pearson=pearson,
-            extra=int(family.scaled) + (shape_error is not None),
+            extra=int(family.scaled) + (own is not None),
             shape=float(family.shape) if isinstance(family, NegativeBinomial) else math.nan,
-            shape_error=math.nan if shape_error is None else shape_error,
+            shape_error=math.nan if own is None or of_power else own.error,
             precision=precision,
             dispersion_error=phi_error,
+            power=family.power if isinstance(family, Tweedie) else math.nan,
+            power_error=own.error if own is not None and of_power else math.nan,
         ),
     )
 
@@ -220,13 +228,13 @@ def _null_of_any_shape(problem: Problem, likelihood: Likelihood, constants: Cons
     """
     family, theta = likelihood.family, np.zeros((1, 1 + problem.features))
     assert isinstance(family, NegativeBinomial)
-    for _ in range(MOST_SHAPE_STEPS):
+    for _ in range(MOST_STEPS):
         theta[0, 0] = output
-        shape, _ = likely_shape(problem, theta, float(family.shape))
+        shape = likely_shape(problem, theta, float(family.shape)).value
         if abs(shape - family.shape) <= NULL_SHAPE_TOL * shape or not math.isfinite(output):
             break
         family = NegativeBinomial(shape)
-        own = replace(problem, loss=with_shape(problem.loss, shape))
+        own = replace(problem, loss=with_parameter(problem.loss, shape))
         assert own.loss.linked is not None
         likelihood = own.loss.linked
         output = _null_output(own, likelihood, constants)

@@ -93,6 +93,8 @@ class FamilyInference(CoefficientStatistics):
     deviance_explained: float
     shape: float
     shape_error: float
+    power: float
+    power_error: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,6 +155,8 @@ class FamilySummary(TargetsTable):
             lines.append(f"log-likelihood {number(part.log_likelihood)}{criteria}")
         if not np.isnan(part.shape_error):
             lines.append(f"shape {number(part.shape)}, standard error {number(part.shape_error)}")
+        if not np.isnan(part.power_error):
+            lines.append(f"power {number(part.power)}, standard error {number(part.power_error)}")
         if likeliest and part.family == "gamma" and not np.isnan(part.log_likelihood):
             shape = 1.0 / part.dispersion
             lines.append(f"shape {number(shape)}, standard error {number(shape**2 * part.dispersion_error)}")
@@ -211,6 +215,8 @@ def infer_family(fit: LikelihoodFit, intercept: bool, level: float, freedom: flo
         deviance_explained=max(1.0 - part.deviance / part.null_deviance, 0.0) if part.null_deviance > 0 else np.nan,
         shape=part.shape,
         shape_error=part.shape_error,
+        power=part.power,
+        power_error=part.power_error,
     )
 
 

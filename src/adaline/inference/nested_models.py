@@ -279,7 +279,7 @@ def family_deviances(models: Sequence[Any]) -> FamilyDeviances | Deviances:
     freedom, deviance = (np.array([getattr(part, name) for part in families]) for name in ("freedom", "deviance"))
     more = np.array([np.nan, *np.diff([fit.parameters for fit in fits])])
     columns = tuple(fit.solution.theta.shape[1] - 1 for fit in fits)
-    if not np.isnan(last.shape_error):  # deviances of other shapes are not comparable
+    if last.own_parameter:  # deviances of other shapes are not comparable
         likelihood = np.array([fit.log_likelihood for fit in fits])
         chi2 = np.array([np.nan, *np.maximum(2 * np.diff(likelihood), 0.0)])
         chance = np.asarray(scipy.special.chdtrc(more, chi2), dtype=np.float64)
@@ -307,7 +307,7 @@ def _check_families(small: LikelihoodFit, full: LikelihoodFit, intercepts: bool)
     if a.precision != b.precision:
         raise InvalidParameter("anova: the weights of one model are frequencies, those of the other are precisions")
     same = small.rows == full.rows and abs(small.weight - full.weight) <= SAME_ROWS * full.weight
-    known = np.isnan(a.shape_error) and np.isnan(b.shape_error)  # the deviance of other shapes is another one
+    known = not (a.own_parameter or b.own_parameter)  # the deviance of other shapes is another one
     nulls = (a.null_deviance, b.null_deviance)
     alike = not known or not intercepts or not abs(nulls[0] - nulls[1]) > SAME_ROWS * abs(nulls[1])
     if not (same and alike):

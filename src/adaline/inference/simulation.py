@@ -160,19 +160,18 @@ class FamilyAnswers:
     """Answers of fits of one family, each about its own mean."""
 
     fits: Sequence[LikelihoodFit]
-    power: float | None
 
     def __call__(self, mean: Array, random: np.random.Generator) -> Array:
         """Return answers (n, K)."""
         each = zip(self.fits, mean.T, strict=True)
-        return np.column_stack([family_draw(fit, self.power)(own, random) for fit, own in each])
+        return np.column_stack([family_draw(fit)(own, random) for fit, own in each])
 
 
-def family_draw(fit: LikelihoodFit, power: float | None) -> Callable[[Array, np.random.Generator], Array]:
-    """Return the function that draws answers of a family about means (n,); `power` is that of Tweedie's family."""
+def family_draw(fit: LikelihoodFit) -> Callable[[Array, np.random.Generator], Array]:
+    """Return the function that draws answers of a family about means (n,)."""
     family = fit.family
     assert family is not None
-    phi, name, shape = family.dispersion, family.family, family.shape
+    phi, name, shape, power = family.dispersion, family.family, family.shape, family.power
     if name in ("poisson", "binomial", "negative_binomial") and (family.estimated or phi != 1):
         raise InvalidParameter(
             f"{name} answers whose dispersion is estimated have no distribution: use loss='negative_binomial', or "
@@ -190,7 +189,7 @@ def family_draw(fit: LikelihoodFit, power: float | None) -> Callable[[Array, np.
         return lambda mean, random: (random.uniform(size=len(mean)) < mean).astype(np.float64)
     if name == "negative_binomial":
         return lambda mean, random: random.poisson(countable(random.gamma(shape, mean / shape))).astype(np.float64)
-    if power is not None and Tweedie(power).compound:
+    if Tweedie(power).compound:
         return lambda mean, random: compound(mean, phi, power, random)
     raise InvalidParameter(f"simulate has no answers of {name} with power {power:g}: use a power up to 2, or 3")
 

@@ -49,6 +49,8 @@ class Family(ABC):
     scaled: ClassVar[bool] = False
     """Whether the dispersion is unknown and estimated."""
     links: ClassVar[tuple[str, ...]] = POSITIVE_LINKS
+    parameter: ClassVar[str] = ""
+    """The name of a parameter that a fit estimates where it is "auto"."""
 
     @property
     @abstractmethod
@@ -142,7 +144,8 @@ class Tweedie(Family):
 
     Parameters
     ----------
-    power : 0 (gaussian), 1 (poisson), 2 (gamma), 3 (inverse gaussian), any number of 1 or more, or 0.
+    power : 0 (gaussian), 1 (poisson), 2 (gamma), 3 (inverse gaussian), any number of 1 or more, or 0; "auto": a fit
+        finds the most likely one between 1 and 2.
 
     Examples
     --------
@@ -151,11 +154,13 @@ class Tweedie(Family):
     8.0
     """
 
-    power: float = 1.5
+    power: Any = 1.5
+    parameter: ClassVar[str] = "power"
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.power) or (self.power < 1 and self.power != 0):
-            raise InvalidParameter(f"power must be a number of 1 or more, or 0, got {self.power!r}")
+        number = isinstance(self.power, int | float | np.number) and not isinstance(self.power, bool)
+        if self.power != "auto" and not (number and (1 <= self.power < np.inf or self.power == 0)):
+            raise InvalidParameter(f"power must be a number of 1 or more, 0 or 'auto', got {self.power!r}")
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -165,7 +170,7 @@ class Tweedie(Family):
     @property
     def scaled(self) -> bool:  # type: ignore[override]
         """Whether the dispersion is unknown: for all but counts."""
-        return self.power != 1
+        return bool(self.power != 1)
 
     @property
     def default_link(self) -> Link:
@@ -230,7 +235,7 @@ class Tweedie(Family):
     @property
     def compound(self) -> bool:
         """Whether t is a poisson sum of gamma amounts, whose density is the series of `log_density`."""
-        return 1 < self.power < 2
+        return bool(self.power != "auto" and 1 < self.power < 2)
 
     def log_density(self, t: Array, dispersion: Array) -> Array:
         """Return the log density (n,) of amounts at mean = t, for dispersions (n,); NaN of powers that have none.
@@ -271,17 +276,17 @@ class Tweedie(Family):
         """Whether both terms are, for t of zero or more."""
         p = self.power
         if isinstance(link, Log):
-            return 1 <= p <= 2
+            return bool(1 <= p <= 2)
         if not isinstance(link, Power):
             return False
         q = 1 / link.exponent
         if p == 0:
             return q == 1
-        return q * (q * (2 - p) - 1) >= 0 >= q * (q * (1 - p) - 1)
+        return bool(q * (q * (2 - p) - 1) >= 0 >= q * (q * (1 - p) - 1))
 
     def concordance(self, link: Link) -> float:
         if isinstance(link, Log) and self.convex(link):
-            return max(2 - self.power, self.power - 1)
+            return float(max(2 - self.power, self.power - 1))
         return np.inf
 
 
@@ -302,6 +307,7 @@ class NegativeBinomial(Family):
 
     shape: Any = "auto"
     name: ClassVar[str] = "negative_binomial"
+    parameter: ClassVar[str] = "shape"
 
     def __post_init__(self) -> None:
         number = isinstance(self.shape, int | float | np.number) and not isinstance(self.shape, bool)

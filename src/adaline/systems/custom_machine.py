@@ -19,6 +19,7 @@ from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import ConvergenceWarning, InvalidParameter, warn
 from adaline.estimator import RegressorMixin, available_if
+from adaline.fits.family_parameter import own_parameter
 from adaline.fitted import check_is_fitted
 from adaline.input import Meter, by_blocks, generator, transaction
 from adaline.input.open import read_finite, refuse_overflow
@@ -62,7 +63,6 @@ from adaline.systems.families.any_loss import (
     pose,
     refuse_corners,
     score_means,
-    shape_of,
 )
 from adaline.systems.families.named import named_system
 from adaline.systems.families.offsets import add_offset
@@ -263,8 +263,8 @@ class CustomMachine(RegressorMixin, System):
     def _check_together(self) -> None:
         loss = CustomMachineSettings.of(self).of_row()
         refuse_corners(loss, self.solver)
-        if shape_of(loss) == "auto":
-            raise InvalidParameter("the shape of a negative binomial is not estimated: use NegativeBinomial(shape=...)")
+        if own := own_parameter(loss):
+            raise InvalidParameter(f"the {own} of {loss.name} is not estimated here: give a number")
 
     def _first_weights(self, posed: PosedRows) -> Array:
         """Return the weights to start from, tried on a few rows."""

@@ -18,6 +18,7 @@ from adaline.fits.elastic_net.memory import MOST_DENSE_COLUMNS
 from adaline.fits.elastic_net.net import FittedNet, NetOptions
 from adaline.fits.elastic_net.squared import fit_net_folds
 from adaline.fits.elastic_net.stacked import fit_stacked
+from adaline.fits.family_parameter import own_parameter
 from adaline.fitted import check_is_fitted
 from adaline.forms import ClassesOf, Count, Curves, Finite, Floats, Intercepts, Slopes, Strings
 from adaline.inference.sample import WeightKind
@@ -510,14 +511,13 @@ class ElasticNet(LinearRegressor):
 
     def _check_together(self) -> None:
         loss = loss_of(self.loss)
+        if own := own_parameter(loss):
+            raise InvalidParameter(
+                f"the {own} of {loss.name} is not estimated along a path: give a number, such as that which "
+                f"GeneralizedLinear finds, its {own}_"
+            )
         if not isinstance(loss, Quantile | Absolute):
             refuse_rough(loss)
-        if loss.linked is not None and getattr(loss.linked.family, "shape", None) == "auto":
-            raise InvalidParameter(
-                "the shape of a negative binomial is not estimated along a path: give its shape, such as "
-                "loss=losses.NegativeBinomial(shape=2.0), or that which GeneralizedLinear(loss='negative_binomial') "
-                "finds, its shape_"
-            )
         if self.positive and self.groups is not None:
             raise InvalidParameter("groups have no sign: give one of positive=True and groups")
         more = np.any(self.penalty) or self.mix not in (None, 1) or self.positive or self.groups is not None

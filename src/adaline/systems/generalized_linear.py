@@ -27,9 +27,18 @@ from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.estimator import available_if
 from adaline.fits.constants import Constants, constants_of_targets
+from adaline.fits.family_parameter import (
+    FIRST,
+    LEAST_POWER,
+    MOST_POWER,
+    LikelyPower,
+    likely_shape,
+    minimise_parameter,
+    own_parameter,
+    with_parameter,
+)
 from adaline.fits.likelihood import likelihood_of_family
 from adaline.fits.linear_machine import FittedMachine, MachineOptions, Near, minimise
-from adaline.fits.negative_binomial import minimise_shape, with_shape
 from adaline.fits.stochastic import walk_rows
 from adaline.fitted import AnySystem, check_is_fitted, has_absorbed
 from adaline.forms import Count, Finite, Intercepts, PerTarget, Positive, PositiveNumber, Slopes, Strings
@@ -101,7 +110,6 @@ from adaline.systems.families.any_loss import (
     refuse_corners,
     refuse_outside,
     score_means,
-    shape_of,
 )
 from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits
@@ -119,7 +127,7 @@ TOLERANCE = {"gradient": 1e-8, "stochastic": 1e-4}
 PRECISE = 1e-10
 MachineSolver = Literal["auto", "newton", "lbfgs", "newton-cg", "gradient", "stochastic"]
 DispersionRule = Literal["pearson", "deviance", "ml"]
-DENSE_POWERS = (0, 2, 3)  # of Tweedie's family, beside those of compound amounts, whose density is known
+DENSE_POWERS = (0, 2, 3, "auto")  # of Tweedie's family, beside those of compound amounts, whose density is known
 NEAR = (Status.SOLVED, Status.ILL_CONDITIONED, Status.RANK_DEFICIENT)  # start fits of nearly the same rows
 SEPARATED = (
     "a hyperplane separates the classes, so the weights grow without bound and the likelihood has no maximum: "
@@ -158,7 +166,7 @@ class GeneralizedLinearState(SystemState):
     aliased, dependencies : of the columns, as `LinearRegression` says.
     with_offset : whether the outputs had a known part.
     fits : what inference needs, one for each target; none where the loss is no likelihood.
-    deviance, dispersion, shape : of a family.
+    deviance, dispersion, shape, power : of a family.
     absorbed : what was absorbed from the rows.
     """
 
@@ -179,6 +187,7 @@ class GeneralizedLinearState(SystemState):
     dispersion: PerTarget | None = None
     shape: PositiveNumber | Annotated[Array, Positive("K")] | None = None
     absorbed: Absorption | None = None
+    power: PerTarget | None = None
 
 
 @named_system
@@ -195,7 +204,8 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     Parameters
     ----------
     loss : name, a family such as losses.Tweedie(power=1.5), or a Loss such as losses.Huber(delta=2.0)
-        Families: "gaussian" (or "squared"), "poisson", "gamma", "inverse_gaussian", "tweedie" (of power 1.5),
+        Families: "gaussian" (or "squared"), "poisson", "gamma", "inverse_gaussian", "tweedie" (of power 1.5;
+        losses.Tweedie(power="auto") estimates it, between 1 and 2, with the dispersion by maximum likelihood),
         "negative_binomial" (its shape is estimated, or given: losses.NegativeBinomial(shape=2.0)), "binomial": y of
         two columns, successes and failures, or of shares, whose weights are numbers of trials (of zeros and ones alone
         they are frequencies). Others: "logistic" (t from 0 to 1), "softmax", "huber", "tukey", "absolute", "quantile",
@@ -258,6 +268,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     on those before them. dependencies_ : how, as text.
     deviance_, dispersion_ : of families; a dispersion that no degrees of freedom are left to estimate is NaN.
     shape_ : of a negative binomial, given or estimated; (K,) where one is estimated for each target.
+    power_ : of Tweedie's family where it is estimated.
     absorbed_, effects_ : of counts in a table opened with absorb=, what was absorbed, and the effect of each level.
 
     Examples
@@ -315,6 +326,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     deviance_ = FittedAttribute[float | Array]()
     dispersion_ = FittedAttribute[float | Array]()
     shape_ = FittedAttribute[float | Array]()
+    power_ = FittedAttribute[float | Array]()
     absorbed_ = FittedAttribute[Absorption]()
     _fits = FittedAttribute[list[LikelihoodFit]]()
     _flat = FittedAttribute[bool]()
@@ -360,14 +372,14 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         before = theta_of(self) if self.warm_start and self._state is not None else self.init
         self._state = None  # effects are absorbed afresh
         loss, stochastic = settings.of_row(), self.solver == "stochastic"
-        shaping = shape_of(loss) == "auto"
-        loss = with_shape(loss, 1.0) if shaping else loss
+        free = own_parameter(loss)
+        loss = with_parameter(loss, FIRST[free]) if free else loss
         posed = pose(self, loss, X, y, sample_weight, offset, exposure, held=stochastic)
         options = self._options(posed, before)
         if stochastic:
             state = self._learned(posed, [self._walk(posed, options)], [])
         else:
-            state = self._learned(posed, *self._minima(posed, options, near, shaping))
+            state = self._learned(posed, *self._minima(posed, options, near, free))
         if isinstance(posed.source, AbsorbedSource):
             state = with_effects_of_counts(state, posed.source)
         self._state = replace(state, certificate=meter.on(state.certificate, posed.source))
@@ -381,12 +393,12 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         return walk_rows(posed.source, posed.loss, options, self.schedule, epochs, posed.opening.spread, posed.constant)
 
     def _minima(
-        self, posed: PosedRows, options: MachineOptions, near: Array | None, shaping: bool
+        self, posed: PosedRows, options: MachineOptions, near: Array | None, free: str
     ) -> tuple[list[FittedMachine], list[LikelihoodFit]]:
         """Return the machines of least objective, and what inference needs of their likelihoods.
 
         Coupled outputs are fitted together, others target by target, from the weights `near` where their shape suits;
-        `shaping`: the shape of a negative binomial is estimated too.
+        `free` names a parameter of the family that is estimated too.
         """
         source, loss, opening, constant, *_ = posed
         if near is not None and near.shape != (len(constant), 1 + source.shape.features):
@@ -405,13 +417,13 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             one = options if options.init is None else replace(options, init=options.init[own])
             one = one if near is None else replace(one, near=Near(near[own]))
             lowest, mean = float(opening.targets.lowest[own].sum()), opening.targets.mean[columns]
-            machine, fit = self._minimum(part, one, lowest, mean, shaping)
+            machine, fit = self._minimum(part, one, lowest, mean, free)
             found.append(machine)
             fits += [] if fit is None else [fit]
         return found, fits
 
     def _minimum(
-        self, posed: PosedRows, options: MachineOptions, lowest: float, mean: Array, shaping: bool
+        self, posed: PosedRows, options: MachineOptions, lowest: float, mean: Array, free: str
     ) -> tuple[FittedMachine, LikelihoodFit | None]:
         """Return the machine of targets of this mean, which cost at least `lowest`, and its likelihood."""
         source, loss, opening, constant, *_ = posed
@@ -422,15 +434,15 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         def constants_of(problem: Problem) -> Constants:
             return constants_of_targets(problem, constant, lowest, mean, options.init)
 
-        error, fit = None, None
-        if shaping:
-            found, constants, error = minimise_shape(problem, constants_of, options)
+        own, fit, precision = None, None, self.weights == "precision"
+        if free:
+            likeliest = likely_shape if free == "shape" else LikelyPower(precision)
+            found, constants, own = minimise_parameter(problem, constants_of, options, likeliest)
         else:
             constants = constants_of(problem)
             found = minimise(problem, constants, options)
         if loss.linked is not None:
-            precision = self.weights == "precision"
-            fit = likelihood_of_family(found, options, constants, self.dispersion, error, precision)
+            fit = likelihood_of_family(found, options, constants, self.dispersion, own, precision)
         known = found.solution.certificate
         if known.status in (Status.SEPARATED, Status.QUASI_SEPARATED):
             weights = (
@@ -476,8 +488,10 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             return state
         deviance, dispersion, shape = np.array([[part.deviance, part.dispersion, part.shape] for part in parts]).T
         if not np.isnan(shape).any():
-            one = flat or shape_of(state.fitted_with.of_row()) != "auto"
+            one = flat or not own_parameter(state.fitted_with.of_row())
             state = replace(state, shape=float(shape[0]) if one else shape)
+        if own_parameter(state.fitted_with.of_row()) == "power":
+            state = replace(state, power=parts[0].power if flat else np.array([part.power for part in parts]))
         return replace(
             state,
             deviance=deviance[0] if flat else deviance,
@@ -507,9 +521,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         loss = GeneralizedLinearSettings.of(self).of_row()
         if self.l1 and self.solver in ("gradient", "stochastic"):
             raise InvalidParameter(f"l1 is not for solver={self.solver!r}: leave solver='auto'")
-        if shape_of(loss) == "auto" and self.solver == "stochastic":
+        if own_parameter(loss) and self.solver == "stochastic":
             raise InvalidParameter(
-                "stochastic steps do not estimate the shape of a negative binomial: use NegativeBinomial(shape=...)"
+                f"stochastic steps do not estimate the {own_parameter(loss)} of a family: give a number"
             )
         family = None if loss.linked is None else loss.linked.family
         if self.dispersion == "ml" and not (
@@ -539,6 +553,12 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         elif np.max(getattr(self, "shape_", 0.0)) > LARGEST_SHAPE:
             warn(
                 "the counts vary no more than poisson counts: the shape grows without end; use loss='poisson'",
+                AdalineWarning,
+            )
+        elif not (np.min(power := getattr(self, "power_", 1.5)) > LEAST_POWER and np.max(power) < MOST_POWER):
+            warn(
+                f"the likelihood rises up to the border of the powers, {LEAST_POWER} to {MOST_POWER}: use "
+                "loss='poisson' or loss='gamma', or give a power",
                 AdalineWarning,
             )
         elif status is Status.RANK_DEFICIENT:
@@ -642,7 +662,9 @@ class GeneralizedLinear(NearFits, LinearRegressor):
             )
         if loss.linked is None:
             return np.ones_like(mean)
-        return np.asarray(np.sqrt(np.maximum(loss.linked.family.variance(mean), np.finfo(float).tiny)))
+        each = [one.linked.family for one in self._row_losses() if one.linked is not None] * mean.shape[1]
+        variance = np.column_stack([family.variance(own) for family, own in zip(each, mean.T, strict=False)])
+        return np.asarray(np.sqrt(np.maximum(variance, np.finfo(float).tiny)))
 
     @by_blocks
     def _output_errors(self, X: RowsLike, fits: list[LikelihoodFit] | None = None) -> OutputErrors:
@@ -757,7 +779,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         assert state is not None
         learned = state.columns.basis is not None and state.columns.basis.learns
         fits: list[LikelihoodFit] = getattr(self, "_fits", None) or []
-        if learned or self.l1 or not fits or fits[0].root is None or shape_of(self._loss()) == "auto":
+        if learned or self.l1 or not fits or fits[0].root is None or own_parameter(self._loss()):
             return None
         each = zip(self._likelihoods(), self._row_losses(), self._same_rows(*given), strict=True)
         return [likelihood_rows(fit, loss, source, groups) for fit, loss, source in each]
@@ -890,14 +912,14 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         refuse_absorbed(self, "effects on the mean")
         link, border = name_of(linked.link), linked.family.range(linked.link)
         found = likelihood_means(fits, linked_means(linked), log_odds=link == "logit", judged=judged)
-        answers = FamilyAnswers(fits, getattr(linked.family, "power", None))
+        answers = FamilyAnswers(fits)
         return replace(found, link=link, border=border, ratio=ratio_of(linked.family.name, link), answers=answers)
 
     def _row_losses(self) -> list[Loss]:
         """Return the loss of the rows of each fit as they were fitted: with the shape that was found, and offsets."""
         losses, fits = [self._loss()], getattr(self, "_fits", None) or [None]
-        if shape_of(losses[0]) == "auto":
-            losses = [with_shape(losses[0], fit.family.shape) for fit in fits]
+        if own_parameter(losses[0]):
+            losses = [with_parameter(losses[0], fit.family.parameter) for fit in fits]
         losses *= len(fits) // len(losses)
         return [Offset(loss) for loss in losses] if getattr(self, "_with_offset", None) else losses
 

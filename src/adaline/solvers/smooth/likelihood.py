@@ -38,11 +38,12 @@ class FamilyFit:
     freedom : number of observations less that of free coefficients.
     deviance, null_deviance : twice the cost above that of means that are the targets; null: without columns.
     pearson : Pearson's chi-squared.
-    extra : parameters of the likelihood beside the coefficients: a dispersion, or a shape that was estimated.
+    extra : parameters of the likelihood beside the coefficients: a dispersion, a shape or power that was estimated.
     shape, shape_error : of a negative binomial and its standard error; NaN where there is none.
     precision : whether a row is one observation, whatever its weight: inverse variances, or numbers of trials of which
         targets are shares, rather than frequencies.
     dispersion_error : standard error of a dispersion of maximum likelihood, NaN of others.
+    power, power_error : of Tweedie's family, and its standard error where it was estimated; else NaN.
     """
 
     family: str
@@ -58,6 +59,18 @@ class FamilyFit:
     shape_error: float
     precision: bool
     dispersion_error: float = math.nan
+    power: float = math.nan
+    power_error: float = math.nan
+
+    @property
+    def parameter(self) -> float:
+        """The parameter of the family that a fit can estimate: a shape or a power."""
+        return self.shape if math.isnan(self.power) else self.power
+
+    @property
+    def own_parameter(self) -> bool:
+        """Whether a shape or power was estimated, so that deviances are not those of other fits."""
+        return not (math.isnan(self.shape_error) and math.isnan(self.power_error))
 
 
 @dataclass(frozen=True)

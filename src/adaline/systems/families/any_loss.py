@@ -120,12 +120,6 @@ def refuse_corners(loss: Loss, solver: str) -> None:
         )
 
 
-def shape_of(loss: Loss) -> float | str | None:
-    """Return the shape of a negative binomial, "auto" where it is to be estimated; None of other losses."""
-    likelihood = loss.linked
-    return None if likelihood is None else getattr(likelihood.family, "shape", None)
-
-
 def has_response(loss: Loss) -> bool:
     """Whether predictions are not the outputs themselves; a plain regressor has no decision_function."""
     return isinstance(loss, Composed) or loss.response != "identity"
