@@ -15,7 +15,7 @@ import pytest
 
 from adaline import AdaptiveFilter, KMeans, LinearRegression, LogisticRegression, Perceptron, open_table, set_threads
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
-from adaline.sources.tables import batches
+from adaline.sources.tables import batches, coded_table
 from adaline.sources.tables import source as table_module
 from adaline.sources.tables.parts import BlockReader
 from tests.cases import Case, Given, assert_same, cases, reading
@@ -48,7 +48,7 @@ def stream(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no table be held in memory, and cut blocks small."""
     monkeypatch.setattr(batches, "free_memory", lambda: 0.0)
     monkeypatch.setattr(table_module, "KEPT", 0)
-    monkeypatch.setattr(table_module, "block_rows", lambda features: 64)
+    monkeypatch.setattr(coded_table, "block_rows", lambda features: 64)
 
 
 def written(frame: pd.DataFrame, folder: Path, kind: str) -> str:

@@ -45,7 +45,7 @@ from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, Missin
 from adaline.sources import Source
 from adaline.sources.engine import Held, HeldHere, Here, pack, run_work
 from adaline.sources.engines import spark
-from adaline.sources.tables import batches
+from adaline.sources.tables import batches, coded_table
 from adaline.sources.tables import source as table_module
 from adaline.sums import JointSum, Moments, RowSample, Spread
 from adaline.systems import SYSTEMS, AdaptiveFilter, OnlineSystem
@@ -58,7 +58,7 @@ FEATURES = ["a", "b", "c"]
 def streamed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no table be held by this process, and blocks be small."""
     monkeypatch.setattr(table_module, "KEPT", 0)
-    monkeypatch.setattr(table_module, "block_rows", lambda features: 64)
+    monkeypatch.setattr(coded_table, "block_rows", lambda features: 64)
 
 
 def files(folder: Path, kind: str = "parquet", rows: int = 700) -> list[str]:
@@ -98,7 +98,7 @@ def state(given: Any, seen: tuple[int, ...] = ()) -> Any:
 @pytest.mark.parametrize("few", [0, 100])
 def test_sums_have_the_same_bits(kind: str, few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "FEW_GROUPS", few)
-    monkeypatch.setattr(table_module, "FEW_GROUPS", few)
+    monkeypatch.setattr(coded_table, "FEW_GROUPS", few)
     monkeypatch.setattr(batches, "ROW_GROUP_BYTES", 8 * 50 * 5)
     names, rows = files(tmp_path, kind), np.array([3, 300, 699])
     kinds = ((Moments, {}), (Spread, {}), (RowSample, {"most": 20}))

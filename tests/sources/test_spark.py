@@ -30,6 +30,7 @@ from adaline.cli import main
 from adaline.errors import InvalidParameter, MissingValues, UnreadableTable
 from adaline.sources.engine import merge_forests
 from adaline.sources.engines import spark
+from adaline.sources.tables import coded_table
 from adaline.sources.tables import source as table_module
 from adaline.sources.tables.parts import FileParts
 from adaline.sources.threads import Forest
@@ -71,7 +72,7 @@ def session() -> Iterator[Any]:
 def streamed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no table be held by this process, and blocks be small."""
     monkeypatch.setattr(table_module, "KEPT", 0)
-    monkeypatch.setattr(table_module, "block_rows", lambda features: 64)
+    monkeypatch.setattr(coded_table, "block_rows", lambda features: 64)
 
 
 @pytest.mark.every

@@ -13,6 +13,7 @@ import pytest
 
 from adaline import LogisticRegression, open_table
 from adaline.sources.engines import spark
+from adaline.sources.tables import coded_table
 from adaline.sources.tables import source as table_module
 from tests.sources.test_cluster import FEATURES, files, state
 from tests.sources.test_spark import grouped, held_of, started
@@ -33,7 +34,7 @@ def session() -> Iterator[Any]:
 def streamed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no table be held by this process, and blocks be small."""
     monkeypatch.setattr(table_module, "KEPT", 0)
-    monkeypatch.setattr(table_module, "block_rows", lambda features: 64)
+    monkeypatch.setattr(coded_table, "block_rows", lambda features: 64)
 
 
 def executor() -> int:

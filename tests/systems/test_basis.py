@@ -21,6 +21,7 @@ from adaline.arrays import host
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources import ArraySource, expanded
 from adaline.sources.expanded import ExpandedRows
+from adaline.sources.tables import coded_table
 from adaline.sources.tables import source as table_module
 from adaline.sources.views import Fold, fold_of
 from adaline.systems import SYSTEMS, UNSUPERVISED, ClosedFormClassifier, LinearSystem, OnlineSystem
@@ -180,7 +181,7 @@ def test_a_stream_gives_what_arrays_give(cls: type[Any], tmp_path: Path, monkeyp
     expected = quick(cls, basis=phi, **more).fit(X, target(cls))
     near(said(quick(cls, basis=phi, **more).fit(open_table(path, target="y")), X), said(expected, X))
     monkeypatch.setattr(table_module, "KEPT", 0)
-    monkeypatch.setattr(table_module, "block_rows", lambda features: 128)
+    monkeypatch.setattr(coded_table, "block_rows", lambda features: 128)
     monkeypatch.setattr(expanded, "PIECE", 1)
     source, other = open_table(path, target="y"), open_table(path, target="y")
     assert source.streamed

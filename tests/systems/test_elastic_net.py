@@ -29,6 +29,7 @@ from adaline.solvers.coordinates import lasso, newton_nets, quadratics
 from adaline.solvers.coordinates.corners import Corners, GroupCorners
 from adaline.solvers.coordinates.quantile_nets import QuantileLasso
 from adaline.sources import ArraySource
+from adaline.sources.tables import coded_table
 from adaline.sources.tables import source as table_source
 from adaline.sources.views import Fold, fold_of
 
@@ -202,7 +203,7 @@ def test_every_way_through_the_rows_gives_the_same(monkeypatch: pytest.MonkeyPat
     assert plain.certificate_.passes == 1
     with monkeypatch.context() as streaming:
         streaming.setattr(table_source, "KEPT", 0)
-        streaming.setattr(table_source, "block_rows", lambda features: 64)
+        streaming.setattr(coded_table, "block_rows", lambda features: 64)
         streamed = ElasticNet(**settings).fit(open_table(table, target="y"))
     assert streamed.certificate_.passes == 1
     found = [streamed, ElasticNet(**settings).fit(sparse.csr_array(X), y)]

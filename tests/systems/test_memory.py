@@ -20,7 +20,7 @@ from adaline.input import first_pass
 from adaline.solvers.clusters import starts
 from adaline.solvers.smooth import choose, problem
 from adaline.sources import totals
-from adaline.sources.tables import batches
+from adaline.sources.tables import batches, coded_table
 from adaline.sources.tables import source as table_module
 from adaline.state import attributes_of
 from adaline.sums import ranks
@@ -60,7 +60,7 @@ def streaming(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Let no table be held in memory, not even decoded, blocks and samples be small, and one thread read them."""
     monkeypatch.setattr(batches, "free_memory", lambda: 0.0)
     monkeypatch.setattr(table_module, "KEPT", 0)
-    monkeypatch.setattr(table_module, "block_rows", lambda features: BLOCK)
+    monkeypatch.setattr(coded_table, "block_rows", lambda features: BLOCK)
     for module, name in (
         (choose, "LEAST_SAMPLE_ROWS"),
         (problem, "TYPICAL_ROWS"),

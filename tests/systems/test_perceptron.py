@@ -18,6 +18,7 @@ from adaline import KeslerPerceptron, Perceptron, Pocket, Status, open_table
 from adaline.arrays import Array
 from adaline.block import Shape
 from adaline.scans import PerceptronRule as Rule
+from adaline.sources.tables import coded_table
 from adaline.sources.tables import source as table_module
 
 inseparable = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -209,7 +210,7 @@ def test_more_epochs_of_the_pocket_never_end_with_more_errors(classes: int, weig
 def test_more_epochs_over_a_stream_never_end_with_more_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The weights that an epoch ended with are counted while the next one reads."""
     monkeypatch.setattr(table_module, "KEPT", 0)
-    monkeypatch.setattr(table_module, "block_rows", lambda features: 16)
+    monkeypatch.setattr(coded_table, "block_rows", lambda features: 16)
     for seed in (0, 13):
         rng = np.random.default_rng(seed)
         frame = pd.DataFrame(rng.normal(size=(40, 8)), columns=list("abcdefgh"))

@@ -29,6 +29,7 @@ from adaline.block import Block, Shape
 from adaline.errors import InvalidData, MissingValues
 from adaline.estimator import RegressorMixin
 from adaline.solvers.smooth import choose
+from adaline.sources.tables import coded_table
 from adaline.sources.tables import source as table_module
 from adaline.sources.tables.relation import Relation
 from adaline.sources.views import unlabelled
@@ -153,7 +154,7 @@ def test_passes_are_the_reads_of_the_file(
     reads: Reads,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(table_module, "block_rows", lambda features: 256)
+    monkeypatch.setattr(coded_table, "block_rows", lambda features: 256)
     source = open_once(kind, target, weight)
     reads.count = 0
     model = made(cls, settings).fit(source)
@@ -261,7 +262,7 @@ def bits(model: Any) -> tuple[bytes, bytes, list[Any], list[float]]:
 
 @pytest.fixture
 def short_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(table_module, "block_rows", lambda features: 64)
+    monkeypatch.setattr(coded_table, "block_rows", lambda features: 64)
     yield
     set_threads(None)
 
@@ -291,7 +292,7 @@ def test_rows_that_are_sorted_by_their_label_are_learned_too(
 ) -> None:
     frame = table().sort_values("number", kind="stable", ignore_index=True)
     memory = bits(ONLINE.fit(opened(frame, tmp_path, "memory", "number")))
-    monkeypatch.setattr(table_module, "LOOKED", held)
+    monkeypatch.setattr(coded_table, "LOOKED", held)
     assert bits(ONLINE.fit(opened(frame, tmp_path, kind, "number"))) == memory
     with pytest.raises(InvalidData, match="one class, '-1'"):
         ONLINE.fit(opened(frame[frame["number"] < 0], tmp_path, kind, "number"))

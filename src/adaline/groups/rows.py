@@ -116,7 +116,7 @@ def _in_memory(source: TableSource, by: Sequence[str]) -> nw.DataFrame[Any]:
     """Return the columns that a fit reads, and the keys, in the rows that are used."""
     import pyarrow as pa
 
-    columns = list(dict.fromkeys([*source.columns_read(), *by]))
+    columns = list(dict.fromkeys([*source.learned().columns, *by]))
     indexed = [*source.coding.raw_texts, *by]
     runs = source.relation.runs(columns, source.where, ROWS, indexed)
     tables = [batch_table(batch) for _, run in runs for batch in run()]

@@ -533,7 +533,7 @@ class Designs:
 def _read_source(source: Source, raw: bool) -> Any:
     """Return the rows of a source in memory: the raw columns as a frame, or the numbers (n, D) that they are."""
     if raw and is_table(source):
-        return source.read_frame().to_native()
+        return source.learned().read_frame().to_native()
     return np.concatenate([as_dense(block.gathered().x) for block in source.blocks()]).view(CodedRows)
 
 

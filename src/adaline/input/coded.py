@@ -86,7 +86,7 @@ def offset_of(system: AnySystem, x: AnyArray) -> Array | None:
     if is_table(x):
         found = coded(system, x, targets=False)
         assert is_table(found)
-        return found.read_offset()
+        return found.known_parts().read_targets()[:, 0] if found.learn_coding().known_part else None
     if isinstance(x, Source):
         given = x.read_targets()[:, x.targets.given :]
         return (given[:, 0] if x.targets.offset == 1 else given) if x.targets.offset else None

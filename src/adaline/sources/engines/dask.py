@@ -317,8 +317,8 @@ class FrameParts(TableParts):
 
         Of a data frame they are a series or frame with its index, of an array an array.
         """
-        table = source.leaf
-        columns, required = table.columns_read(), table.relation.required(table.where)
+        table = source.leaf.learned()
+        columns, required = table.columns, table.relation.required(table.where)
         indexed = table.coding.raw_texts
         work, names = pack((source, function)), list(dict.fromkeys([*columns, *required]))
         rows = table.relation.opened.frame.slice(0, FIRST).to_pandas()

@@ -89,7 +89,7 @@ class EffectRows:
         if known is not None:
             return known
         check_column(self.table.relation, name, "groups")
-        tables = (nw.from_native(table, eager_only=True) for table in self.table.rows.tables([name], self.table.where))
+        tables = (nw.from_native(table, eager_only=True) for table in self.table.learned().tables([name]))
         found = merged(name, [encode_column(table, name) for table in tables])
         if found.gaps:
             raise MissingValues(f"column {name!r} has no value in some rows: leave those out, or fill them in")
@@ -125,11 +125,11 @@ def read_effect_rows(source: TableSource) -> EffectRows:
         if source.relation.has_no_levels(name):
             kind = source.relation.schema[name]
             raise InvalidData(f"column {name!r} holds {kind}, no levels: turn it into texts or numbers by a query")
-    reader = LevelReader(source._read_targets, names)
+    reader = LevelReader(source.learned().read_targets, names)
     shape = source.shape
     if source.targets.given != 1:
         raise InvalidParameter("effects are absorbed for one target at a time: open the table with one")
-    rows, weighted = source._read_by(reader, shape.targets), source.spec.weight is not None
+    rows, weighted = source.reading(reader, shape.targets), source.spec.weight is not None
     if source.runner.apart:
         _refuse_many(source, len(names) + sum(shape) + weighted)
     held = HeldColumns(sum(shape) + weighted, source.relation.estimated_rows() or 0)
@@ -162,13 +162,13 @@ def readers_of_parts(rows: TableSource) -> Iterator[Reader]:
     """Return readers of the blocks of a table whose parts a cluster sends to this process one after the other."""
     rows.reads[0] += 1
     first = 0
-    for table in rows.rows.tables(rows.columns_read(), rows.where):
+    for table in rows.learned().tables(rows.learned().columns):
         yield partial(_block, rows, table, first)
         first += table.num_rows
 
 
 def _block(rows: TableSource, table: Any, first: int) -> Iterator[Block]:
-    yield rows._reader.block(table, first)
+    yield rows.learned().reader.block(table, first)
 
 
 class HeldColumns:

@@ -67,7 +67,7 @@ def with_group(source: Source, name: str) -> Source:
             raise MissingValues(_gaps(name))
         column = Column(name, "category", tuple(sorted(found.counts or (), key=str)))
     spec = replace(source.spec, target=(*source.target_names, name), formula=None)
-    return source._read_by(BesideGroup(source._read_targets, column), source.targets.count + 1, spec=spec)
+    return source.reading(BesideGroup(source.learned().read_targets, column), source.targets.count + 1, spec=spec)
 
 
 def _beside_last(change: TargetChange, t: Array, weight: AnyArray) -> tuple[Array, Any]:

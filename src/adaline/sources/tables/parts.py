@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import chain
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, cast
 
 from adaline.arrays import Array, ThetaLike
-from adaline.block import Block
+from adaline.block import Block, Shape
 from adaline.coding import Coding
 from adaline.errors import InvalidParameter, MissingValues
 from adaline.lazy import nw
@@ -32,7 +32,7 @@ from adaline.sources.tables.failures import Reporting
 from adaline.sources.tables.labels import check_labels, labels_in
 from adaline.sources.tables.relation import Relation
 from adaline.sources.tables.targets import ReadTargets, weight_column
-from adaline.sources.targets import TargetChange
+from adaline.sources.targets import RowTargets, TargetChange
 from adaline.sums import Sum
 
 PARTS = 32  # parts a worker at most, so that a scheduler has few things to do
@@ -58,10 +58,11 @@ class PartRows(Leaf):
 
     streamed = costly = True
 
-    def __init__(self, table: Source, reader: BlockReader, cutting: Cutting) -> None:
-        self.shape, self.names, self.coding = table.shape, table.names, table.coding
-        self.targets, self.sparse, self.reads = table.targets, table.sparse, [0]
-        self.reader, self.cutting = reader, cutting
+    def __init__(self, targets: RowTargets, reader: BlockReader, cutting: Cutting) -> None:
+        coding = self.coding = reader.coding
+        self.shape, self.sparse = Shape(coding.count, targets.count), coding.sparse
+        self.names = cast("tuple[str, ...]", coding.names)
+        self.reader, self.cutting, self.targets, self.reads = reader, cutting, targets, [0]
         self.stretches: Sequence[Stretch] = ()
 
     @property
@@ -220,12 +221,12 @@ class TableParts(Runner):
     @contextmanager
     def _pass(self, rows: RowsToRun, function: Any) -> Iterator[tuple[Any, ...]]:
         """Return the parts, the work, the indices of the parts, and the count of rows that are done."""
-        table = rows.leaf
+        table = rows.leaf.learned()
         held = table.placed()
         numbers = numbered_tables(held.rows, table.of_part().cutting.runs)
         rows.reads[0] += 1
         try:
-            with watched(self.title, table.n_rows, table.rows.progress) as progress:
+            with watched(self.title, table.rows.counted[table.where], table.rows.progress) as progress:
                 yield held, pack((rows, function)), numbers, progress.add
         except MissingValues:
             raise MissingValues(describe_gaps(self.title, table.count_gaps())) from None

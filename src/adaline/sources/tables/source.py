@@ -12,32 +12,30 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, is_sparse
 from adaline.attributes import replaced
-from adaline.block import Block, Shape, block_rows
+from adaline.block import Block, Shape
 from adaline.coding import Coding
 from adaline.coding.columns import plain_level
 from adaline.coding.formula import targets_of
-from adaline.coding.reading import is_missing
-from adaline.errors import InvalidData, MissingValues, with_row
-from adaline.lazy import nw
+from adaline.errors import InvalidData, MissingValues
 from adaline.locks import cached_property
 from adaline.sources.array import joined_rows
 from adaline.sources.base import Leaf, Place, Source
-from adaline.sources.engine import Held, refuse_many
+from adaline.sources.engine import refuse_many
 from adaline.sources.matrix import DenseMatrix, RowMatrix, SparseMatrix
 from adaline.sources.progress import ReadingProgress, watched
 from adaline.sources.runners import HERE, Reader, Runner, SentToDevice
 from adaline.sources.tables.altered import read_as_fitted, with_texts
-from adaline.sources.tables.batches import FEW_GROUPS, Cutting, Run, batch_table
-from adaline.sources.tables.coding import (
-    count_gaps,
-    describe_gaps,
-    learn_coding,
-    rows_filter,
-    target_columns,
+from adaline.sources.tables.coded_table import (
+    CodedTable,
+    distinct_labels,
+    first_labels,
+    targets_named,
+    targets_of_columns,
 )
+from adaline.sources.tables.coding import target_columns
 from adaline.sources.tables.labels import TEXTS, Codebook, LabelColumn, label_indices, number_indices, sorted_labels
-from adaline.sources.tables.parts import BlockReader, PartRows, count_gaps_of, labels_of, over_tables
-from adaline.sources.tables.rows import ReadRequest, TableRows
+from adaline.sources.tables.parts import PartRows
+from adaline.sources.tables.rows import TableRows
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
 from adaline.sources.tables.targets import (
     ReadTargets,
@@ -45,14 +43,12 @@ from adaline.sources.tables.targets import (
     columns_as_targets,
     given_targets,
     no_targets,
-    number_targets,
 )
 from adaline.sources.targets import RowTargets, TargetChange, targets_of_block, weights_of_block
 from adaline.sources.views import ChangedTargets
 from adaline.wording import counted, visible
 
 KEPT = 2**23  # numbers of a table up to which it is held in memory and read once
-LOOKED = 2**26  # bytes of the first rows of a table beyond which no more are held until they have two labels
 
 
 class TableSource(Leaf):
@@ -64,42 +60,31 @@ class TableSource(Leaf):
 
     tabular = True
 
-    def __init__(
-        self,
-        rows: TableRows,
-        spec: TableSpec,
-        *,
-        coding: Coding | None = None,
-        read_targets: ReadTargets | None = None,
-        targets: RowTargets | None = None,
-        where: str | None = None,
-    ) -> None:
+    def __init__(self, rows: TableRows, spec: TableSpec, table: CodedTable | None = None) -> None:
         self.rows, self.relation, self.reads = rows, rows.relation, rows.reads
         self.spec = spec
-        self._coding = coding
-        self._given_where = where
-        self._given_targets = read_targets
-        self._targets = targets
+        self._table = table
         self._blocks: list[Block] | None = None
         self._large = False
         self._encoded: tuple[NDArray[Any], TableSource] | None = None
         self._guessed = False  # whether those are labels of the first rows alone
 
+    def learned(self) -> CodedTable:
+        """Return the table with its coding; where it is unknown it is learned, in up to three reads."""
+        if self._table is None:
+            self._table = CodedTable.learned(self.rows, self.spec)
+        return self._table
+
     def learn_coding(self) -> Coding:
         """Return the coding of the columns; where it is unknown it is learned, in up to three reads."""
-        if self._coding is None:
-            self.rows.refuse_change()
-            before = self.rows.passes()
-            self._coding = learn_coding(self.relation, self.spec, self.rows.reduce())
-            self.reads[0] += self.rows.passes() - before
-        return self._coding
+        return self.learned().coding
 
     @property
     def coding(self) -> Coding:  # type: ignore[override]
         """The coding of the columns of the table as columns of X, known after `learn_coding`."""
-        if self._coding is None:
+        if self._table is None:
             raise RuntimeError("the coding was not learned yet: use learn_coding()")
-        return self._coding
+        return self._table.coding
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -109,19 +94,14 @@ class TableSource(Leaf):
     @property
     def targets(self) -> RowTargets:  # type: ignore[override]
         """What is known of the targets, which are read with the rows."""
-        if self._targets is not None:
-            return self._targets
-        known = self.spec.offset is not None if self._coding is None else self._coding.known_part
-        flat = not isinstance(self.spec.target, tuple) and len(self.target_names) < 2
-        count = len(self.target_names) + known
-        return RowTargets(count, weighted=self.spec.weight is not None, offset=int(known), flat=flat)
+        if self._table is not None:
+            return self._table.targets
+        return targets_of_columns(self.spec, self.target_names, self.spec.offset is not None)
 
     @property
     def target_names(self) -> tuple[str, ...]:
         """Names or expressions of the targets."""
-        if self.spec.formula is None:
-            return self.spec.targets
-        return targets_of(self.coding.target) if self.coding.target is not None else ()
+        return self.spec.targets if self.spec.formula is None else targets_named(self.spec, self.coding)
 
     @property
     def has_labels(self) -> bool:
@@ -137,7 +117,7 @@ class TableSource(Leaf):
     @property
     def sparse(self) -> bool:  # type: ignore[override]
         """Whether blocks are CSR, known after `learn_coding`."""
-        return self._coding is not None and self._coding.sparse
+        return self._table is not None and self.coding.sparse
 
     @property
     def density(self) -> float:
@@ -152,7 +132,7 @@ class TableSource(Leaf):
     @property
     def absorb(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the columns whose effects are to be absorbed: those of the coding that are not known yet."""
-        if self._coding is None and self.spec.formula is None:
+        if self._table is None and self.spec.formula is None:
             return self.spec.absorb
         return tuple(effect.name for effect in self.learn_coding().effects if not effect.fitted)
 
@@ -170,28 +150,14 @@ class TableSource(Leaf):
             return self.rows.parts
         return HERE if self.relation.device is None else SentToDevice(self.relation.device)
 
-    def placed(self) -> Held:
-        """Return the parts of the table as the engine holds them, with the columns that are read here."""
-        return self.rows.placed(self._request())
-
     def __reduce_ex__(self, protocol: Any) -> Any:
         """A table on an engine travels as the rows of a part, which they are where the parts are."""
-        return super().__reduce_ex__(protocol) if not self.runner.apart else (identity, (self.of_part(),))
-
-    def of_part(self) -> PartRows:
-        """Return what stands for the table where its parts are."""
-        parts, columns = self.rows.parts, self.columns_read()
-        assert parts is not None
-        held = parts.found(columns, self.where, self.coding.raw_texts)  # unknown to who asks for single rows alone
-        few = held is not None and sum(n > 0 for part in held.rows for n in part) <= FEW_GROUPS
-        cutting = Cutting(block_rows(self.coding.count), len(columns), parts.text or few, parts.text)
-        return PartRows(self, self._reader, cutting)
+        return super().__reduce_ex__(protocol) if not self.runner.apart else (identity, (self.learned().of_part(),))
 
     def count_rows(self) -> int:
         """Return the number of rows that are used; a read where it is unknown."""
-        self.learn_coding()
         if self.where not in self.rows.counted and self.rows.parts is not None:
-            self.placed()
+            self.learned().placed()
         elif self.where not in self.rows.counted:
             self.reads[0] += not self.relation.counts_without_reading(self.where)
             self.relation.count(self.where)
@@ -207,19 +173,16 @@ class TableSource(Leaf):
         """Whether a pass reads files, or goes over a cluster."""
         return self._blocks is None
 
-    @cached_property
+    @property
     def where(self) -> str:
         """The SQL condition of the rows that are used."""
-        if self._given_where is not None:
-            return self._given_where
-        spec = replace(self.spec, offset=self.coding.offset)
-        return rows_filter(self.relation, spec, self.target_names, self.coding.required)
+        return self.learned().where
 
     def read_weights(self) -> Array | None:
         """Return all weights, (N,), or None."""
         if self.spec.weight is None:
             return None
-        rows = self if self._blocks is not None else self._read_by(no_targets, 0)
+        rows = self if self._blocks is not None else self.reading(no_targets, 0)
         return rows.map(weights_of_block)
 
     def __repr__(self) -> str:
@@ -228,17 +191,17 @@ class TableSource(Leaf):
 
     def keep(self) -> TableSource:
         """Hold a small table in memory, which also checks it; a large one stays streamed. Return self."""
-        self.learn_coding()
+        table = self.learned()
         if self._large or self.absorb or self.relation.size() > 8 * KEPT:
             return self
-        if self.rows.parts is not None and sum(map(sum, self.placed().rows)) * sum(self.shape) > KEPT:
+        if self.rows.parts is not None and sum(map(sum, table.placed().rows)) * sum(self.shape) > KEPT:
             self._large = True
             return self
         if self.rows.parts is None and self.relation.counts_without_reading(self.where):
-            self._large = self.relation.count(self.where) * self._numbers_of_a_row() > KEPT
+            self._large = self.relation.count(self.where) * table.numbers_of_a_row > KEPT
             if self._large:
                 return self
-        if self.has_labels and self._given_targets is None:
+        if self.has_labels and table.given is None:
             self.encoded(self.find_labels())
             return self
         blocks: list[Block] = []
@@ -261,25 +224,18 @@ class TableSource(Leaf):
         self._blocks = blocks
         return self
 
-    def _numbers_of_a_row(self) -> int:
-        """Return how many numbers a row takes in memory, at least."""
-        coding, others = self.coding, self.shape.targets + 1
-        if not self.sparse:
-            return coding.count + others
-        return 2 * sum(coding.hashed_width(term.factors) > 0 for term in coding.terms) + others
-
     def readers(self) -> Iterator[Reader]:
         """Return readers of the blocks in order: from memory, or from the table with a progress line."""
         if self._blocks is not None:
             for block in self._blocks:
                 yield partial(iter, [block])
             return
-        runs = self.rows.runs(self._request())
+        runs = self.rows.runs(self.learned().request)
         first = 0
         likely = self.relation.counted.get(self.where) or self.relation.estimated_rows()
         with watched(self.relation.title, likely, self.rows.progress) as progress:
             for rows, run in runs:
-                yield partial(self._read, run, first, progress)
+                yield partial(self.learned().blocks_of, run, first, progress)
                 first += rows
         self.rows.set_count(self.where, first)
         self.rows.refuse_change()
@@ -288,23 +244,17 @@ class TableSource(Leaf):
         """Return the first block; of a large table in a read that the next one continues."""
         if self._blocks is not None or self.runner.apart:
             return super().peek()
-        looked = self.rows.begin(self._request(), lambda tables: True)
+        looked = self.rows.begin(self.learned().request, lambda tables: True)
         if not looked:
             self.rows.set_count(self.where, 0)
-        return next(self._read(looked[0][1], 0, ReadingProgress("", None, False))).packed()
-
-    def _request(self) -> ReadRequest:
-        """Return what is read for X, targets and weights."""
-        return ReadRequest(
-            (*self.columns_read(),), self.where, (*self.coding.raw_texts,), block_rows(self.coding.count)
-        )
+        return next(self.learned().blocks_of(looked[0][1], 0, ReadingProgress("", None, False))).packed()
 
     def read_targets(self) -> Array:
         """Return all targets, (N, K); the other columns of a large table are not read."""
         if self._blocks is not None:
             return self.map(targets_of_block)
-        rows = self._read_by(self._read_targets, self.targets.count, self.targets.offset)
-        return replaced(rows, _coding=replace(self.coding, columns=(), terms=())).map(targets_of_block)
+        table = replace(self.learned(), coding=replace(self.coding, columns=(), terms=()))
+        return self._of(replace(table, given=self.learned().read_targets)).map(targets_of_block)
 
     def target_values(self) -> NDArray[Any]:
         """Return the targets as they are in the table: numbers, or labels."""
@@ -316,12 +266,7 @@ class TableSource(Leaf):
 
     def read_column(self, name: str) -> NDArray[Any]:
         """Return a column of the table, (N,), in the rows that are used, such as groups of rows; refuse gaps."""
-        check_column(self.relation, name, "column")
-        self.learn_coding()
-        found = [value for table in self.rows.tables([name], self.where) for value in table.column(0).to_pylist()]
-        if any(map(is_missing, found)):
-            raise MissingValues(f"column {name!r} has no value in some rows: leave those out, or fill them in")
-        return np.asarray(found)
+        return self.learned().read_column(name)
 
     def with_targets(self, t: Array) -> Source:
         """Return the same rows with other targets, held in memory."""
@@ -334,7 +279,7 @@ class TableSource(Leaf):
 
         Rows that have no targets then are read without, and held in memory where they are few.
         """
-        return ChangedTargets(self, change) if change.known.count else self._read_by(no_targets, 0).keep()
+        return ChangedTargets(self, change) if change.known.count else self.reading(no_targets, 0).keep()
 
     def find_labels(self, guess: bool = False) -> NDArray[Any]:
         """Return the distinct values of the target, sorted; refuse fractions and too many of them.
@@ -345,36 +290,15 @@ class TableSource(Leaf):
         if self._encoded is not None and self.knows_labels:
             return self._encoded[0]
         self._encoded = None  # of labels that were guessed
-        self.learn_coding()
-        labels = self.labels
+        table, labels = self.learned(), self.labels
         name = labels.name
-        if self._blocks is not None and labels.are_numbers and self._given_targets is None:
+        if self._blocks is not None and labels.are_numbers and table.given is None:
             return sorted_labels(name, [plain_level(label) for label in np.unique(self.read_targets()[:, 0]).tolist()])
-        if self.runner.apart:
-            self.reads[0] += 1
-            return sorted_labels(name, set().union(*over_tables(self.placed(), partial(labels_of, name))))
-        self._guessed = guess and self.streamed
-        if self._guessed and (first := self._first_labels(name)) is not None:
+        self._guessed = guess and self.streamed and not self.runner.apart
+        if self._guessed and (first := first_labels(table, labels)) is not None:
             return first
         self._guessed = False
-        self.reads[0] += 1
-        return labels.distinct(self.where, self.spec.missing != "error")
-
-    def _first_labels(self, name: str) -> NDArray[Any] | None:
-        """Begin a read; return the labels of its first rows, sorted, or None where many rows have the same one."""
-        found, size = set[Any](), 0
-
-        def enough(tables: list[Any]) -> bool:
-            nonlocal size
-            found.update(labels_of(name, tables))
-            size += sum(table.nbytes for table in tables)
-            return len(found) > 1 or size > LOOKED
-
-        self.rows.begin(self._request(), enough)
-        if len(found) > 1 or size <= LOOKED:
-            return sorted_labels(name, found)
-        self.rows.forget_begun()  # which would be held until the labels are known
-        return None
+        return distinct_labels(table, labels)
 
     @property
     def labels(self) -> LabelColumn:
@@ -389,37 +313,28 @@ class TableSource(Leaf):
     def numbered(self) -> tuple[TableSource, Codebook]:
         """Return the same rows with the codes of their labels as targets, and the codebook that reads them."""
         book = Codebook(self.labels.name)
-        return self._read_by(book, 1), book
+        return self.reading(book, 1), book
 
     def encoded(self, classes: NDArray[Any]) -> TableSource:
         """Return the same rows with the index of each label among the classes as target."""
         if self._encoded is not None and np.array_equal(self._encoded[0], classes):
             return self._encoded[1]
         read, known = label_indices(self.target_names[0], classes), self.targets.offset
-        numbers = self._given_targets is None and self.labels.are_numbers
+        numbers = self.learned().given is None and self.labels.are_numbers
         if known:
-            out = self._read_by(beside_offset(read, self.coding), 1 + known, known).keep()
+            out = self.reading(beside_offset(read, self.coding), 1 + known, known).keep()
         elif self._blocks is not None and numbers and classes.dtype.kind in "iuf":
             out = self._with(read, lambda b: number_indices(classes, b.t[:, :1]), 1)
         else:
-            out = self._read_by(read, 1).keep()
+            out = self.reading(read, 1).keep()
         self._encoded = classes, out
         return out
 
     def refuse_nonfinite(self) -> None:
         """Raise, naming what is missing or infinite."""
-        if self.spec.missing == "error" and any((found := self.count_gaps()).values()):
-            raise MissingValues(describe_gaps(self.relation.title, found, self._target_columns()))
+        if self.spec.missing == "error" and any((found := self.learned().count_gaps()).values()):
+            raise MissingValues(self.learned().gaps_found(found))
         super().refuse_nonfinite()
-
-    def count_gaps(self) -> dict[str, int]:
-        """Return the number of missing values of each column that is read, of all rows."""
-        columns = list(dict.fromkeys([*self._other_columns(), *self.coding.required]))
-        if not self.runner.apart:
-            return count_gaps(self.relation, columns)
-        self.reads[0] += 1
-        counts = over_tables(self.placed(), partial(count_gaps_of, columns))
-        return dict(zip(columns, map(sum, zip(*counts, strict=True)), strict=True))
 
     def matrix(self) -> RowMatrix:
         """Return X, whose rows are held in memory from now on: wide data has few of them."""
@@ -431,22 +346,9 @@ class TableSource(Leaf):
         reads = [0] if self.streamed else self.reads  # of a stream only reads of the table itself are counted
         return SparseMatrix(x, reads) if is_sparse(x) else DenseMatrix(x, reads)
 
-    @cached_property
-    def _read_targets(self) -> ReadTargets:
-        if self._given_targets is not None:
-            return self._given_targets
-        targets = number_targets(self.relation, self.target_names)
-        return beside_offset(targets, self.coding) if self.targets.offset else targets
-
-    def read_offset(self) -> Array | None:
-        """Return the offset of each row, (N,), whatever the targets; None where there is none."""
-        if not self.learn_coding().known_part:
-            return None
-        return self.known_parts().read_targets()[:, 0]
-
     def known_parts(self) -> TableSource:
         """Return the same rows with the known part of their outputs, offset and effects, as the one target."""
-        return self._read_by(beside_offset(no_targets, self.coding), 1, offset=1)
+        return self.reading(beside_offset(no_targets, self.coding), 1, offset=1)
 
     def beside(self, columns: Mapping[str, Any]) -> TableSource:
         """Return the same rows, as they are read, with some columns as their targets, by the names of arguments.
@@ -460,26 +362,7 @@ class TableSource(Leaf):
                 check_column(self.relation, needed, name)
         rows = self.rows.beside({own[name]: columns[name] for name in own})
         spec = replace(self.spec, target=texts, formula=None)
-        return self._read_by(columns_as_targets(texts), len(texts), spec=spec, rows=rows)
-
-    def read_frame(self) -> nw.DataFrame[Any]:
-        """Return the raw columns that X is made from, of all rows, as a frame of Arrow in memory."""
-        self.rows.refuse_change()
-        tables = self.rows.tables(self.learn_coding().needed, self.where)
-        return nw.concat([nw.from_native(table, eager_only=True) for table in tables])
-
-    def _read(self, run: Run, first: int, progress: ReadingProgress) -> Iterator[Block]:
-        for batch in run():
-            try:
-                yield self._reader.block(batch_table(batch), first)
-            except MissingValues:
-                raise MissingValues(
-                    describe_gaps(self.relation.title, self.count_gaps(), self._target_columns())
-                ) from None
-            except InvalidData as error:
-                raise with_row(error, partial(self.relation.row_name, where=self.where)) from None
-            first += batch.num_rows
-            progress.add(batch.num_rows)
+        return self.reading(columns_as_targets(texts), len(texts), spec=spec, rows=rows)
 
     def place_of(self, row: int, target: int) -> Place:
         """Return how messages name a row and a target, and the table."""
@@ -493,37 +376,29 @@ class TableSource(Leaf):
             of_infinity="" if self.relation.text is None else of_text,
         )
 
-    @cached_property
-    def _reader(self) -> BlockReader:
-        return BlockReader(self.coding, self._read_targets, self.spec.weight)
-
-    def columns_read(self) -> list[str]:
-        """Return the raw columns that X, targets and weights are made from."""
-        return list(dict.fromkeys([*self.learn_coding().needed, *self._other_columns()]))
-
-    def _target_columns(self) -> list[str]:
-        """Return the raw columns that the targets are read from."""
-        targets = self.target_names if self.targets.count else ()
-        return [name for target in targets for name in target_columns(self.relation, target)]
-
-    def _other_columns(self) -> list[str]:
-        """Return the raw columns that the targets and weights are read from."""
-        names = self._target_columns()
-        offset = self.coding.offset
-        names += [] if offset is None else target_columns(self.relation, offset)
-        return [*names, *([] if self.spec.weight is None else [self.spec.weight])]
-
-    def _read_by(self, read_targets: ReadTargets, count: int, offset: int = 0, **changed: Any) -> TableSource:
+    def reading(
+        self,
+        read: ReadTargets,
+        count: int,
+        offset: int = 0,
+        spec: TableSpec | None = None,
+        rows: TableRows | None = None,
+    ) -> TableSource:
         """Return the same rows with so many targets by another reader, the last ones of which may be offsets."""
-        known: dict[str, Any] = {"_coding": self.learn_coding(), "_given_where": self.where, "_blocks": None}
-        known |= {"_given_targets": read_targets, "_targets": replace(self.targets, count=count, offset=offset)}
-        return replaced(self, **known, _encoded=None, _guessed=False, **changed)
+        targets = replace(self.targets, count=count, offset=offset)
+        table = self.learned().reading(read, targets)
+        return self._of(replace(table, spec=spec or self.spec, rows=rows or self.rows))
+
+    def _of(self, table: CodedTable, blocks: list[Block] | None = None) -> TableSource:
+        """Return the same rows, read in another way."""
+        known = {"_table": table, "rows": table.rows, "spec": table.spec}
+        return replaced(self, **known, _blocks=blocks, _encoded=None, _guessed=False)
 
     def _with(self, read_targets: ReadTargets, from_block: Callable[[Block], Array], n_targets: int) -> TableSource:
         blocks = self._blocks
         if blocks is not None:
             blocks = [Block(b.x, from_block(b), b.weight, first_row=b.first_row) for b in blocks]
-        return replaced(self._read_by(read_targets, n_targets), _blocks=blocks)
+        return self._of(self.reading(read_targets, n_targets).learned(), blocks)
 
 
 def identity(rows: PartRows) -> PartRows:
@@ -556,14 +431,15 @@ def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_tar
     spec = TableSpec(missing=kind, unseen=coding.unseen, singletons=source.spec.singletons)
     where = source.where if source.target_names else None
     if not targets:
-        return TableSource(rows, spec, coding=coding, read_targets=no_targets, targets=RowTargets(0), where=where)
+        table = CodedTable.of(rows, spec, coding, where)
+        return TableSource(rows, spec, table.reading(no_targets, RowTargets(0)))
     target = source.spec.target if source.spec.formula is None else _one_or_several(source.target_names)
     spec = replace(spec, target=target, weight=source.spec.weight, missing=coding.missing)
     if not source.target_names and coding.target is not None:
         for name in (name for one in wanted for name in target_columns(source.relation, one)):
             check_column(source.relation, name, "target")
         spec = replace(spec, target=_one_or_several(wanted), weight=coding.weight)
-    out = TableSource(rows, spec, coding=coding, where=where)
+    out = TableSource(rows, spec, CodedTable.of(rows, spec, coding, where))
     return replaced(out, _large=source._large).keep()
 
 
