@@ -126,8 +126,7 @@ def check_values(system: AnySystem) -> bool:
         for name, value, default in zip(names, values, defaults, strict=True):
             if value is not default and not checks[name].accepts(value):
                 checks[name].refuse(name, value)  # defaults, attributes of the class, need no check
-    if hasattr(system, "_check_together"):
-        system._check_together()
+    system._check_together()
     return changed
 
 

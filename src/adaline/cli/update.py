@@ -24,7 +24,7 @@ from adaline.cli.summary import certify, described, model_label, rows_text
 from adaline.coding.expressions import lag_of
 from adaline.coding.formula import targets_of
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.fitted import AnyModel, has_classes, rows_of
+from adaline.fitted import AnyModel, can_continue, has_classes, rows_of
 from adaline.input.coded import coding_of
 from adaline.results import some
 from adaline.sources import TableSource
@@ -60,7 +60,7 @@ def run_update(
     model = storage.load(path)
     check_output(saved, replaces=MODEL_START)
     before, classes = rows_of(model), _classes(model)
-    if not hasattr(model, "partial_fit"):
+    if not can_continue(model):
         raise InvalidParameter(f"{type(model).__name__} cannot continue from a saved model: fit it again to all rows")
     given = opened_pipe(data)
     if sparse_suffix(given) is not None:

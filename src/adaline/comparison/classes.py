@@ -13,7 +13,7 @@ from adaline.arrays import Array, RowsLike
 from adaline.comparison.result import Result, rms
 from adaline.comparison.table import CLASSIFICATION, Table
 from adaline.errors import InvalidParameter
-from adaline.fitted import AnyModel
+from adaline.fitted import AnyModel, gives_decisions
 from adaline.selection.cross_validation import fill, fill_means
 from adaline.selection.probabilities import count_at_thresholds, wilson
 
@@ -78,7 +78,7 @@ def held_out_scores(result: Result, table: Table) -> Array | None:
     if result.probability is not None:
         return result.probability
     labels = table.classes[0]
-    if table.fold is None or not result.fold_models or not hasattr(result.model, "decision_function"):
+    if table.fold is None or not result.fold_models or not gives_decisions(result.model):
         return None
     out = np.zeros((len(table.y), len(labels)))
     whole = _size(decisions(result.model, table.X))

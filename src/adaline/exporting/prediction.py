@@ -34,7 +34,7 @@ from adaline.exporting.tree import (
     total,
     where,
 )
-from adaline.fitted import AnyModel, AnySystem
+from adaline.fitted import AnyModel, AnySystem, gives_probabilities, has_classes, is_linear
 from adaline.input.columns import InputColumns
 from adaline.input.system import System, columns_on
 from adaline.links import LARGEST_EXPONENT, Cloglog, Link, Log, Logit, Power, Probit
@@ -159,9 +159,9 @@ def _predicted(model: AnySystem, rows: DesignTree, coding: Coding | None) -> Pre
         joint = _joint(model._components(), rows)
         found = _classified(tuple(range(len(joint))), joint, ())
         return replace(found, score=(), probability=_softmax(joint))
-    if hasattr(model, "classes_"):
+    if has_classes(model):
         return _classifier(model, rows, coding)
-    if not hasattr(model, "coef_"):
+    if not is_linear(model):
         raise InvalidType(f"{type(model).__name__} has no form outside adaline yet: use save")
     outputs = _outputs(model, rows, coding)
     if isinstance(model, GeneralizedLinear | ElasticNet):
@@ -284,7 +284,7 @@ def _scheme(model: Scheme, rows: DesignTree, classes: tuple[Label, ...]) -> Pred
     else:
         scores = [*decisions, *[constant(0.0)] * (k - len(decisions))]
     shares: Sequence[Node] = ()
-    if hasattr(model, "predict_proba"):
+    if gives_probabilities(model):
         shares = _shares([share for _, share in found if share is not None])
     return _classified(classes, [scores[1] - scores[0]] if k == 2 else scores, shares)
 
@@ -348,7 +348,7 @@ def _exp(z: Node) -> Node:
 
 def _gaussian(model: GaussianClassifier, rows: DesignTree, classes: tuple[Label, ...]) -> Prediction:
     priors = model._log_priors().tolist()
-    if hasattr(model, "coef_"):
+    if is_linear(model):
         coef, constants = np.atleast_2d(host(model.coef_)), np.atleast_1d(host(model.intercept_))
         known = np.isfinite(constants)
         scores = [rows.output(w, c) if good else constant(c) for w, c, good in zip(coef, constants, known, strict=True)]

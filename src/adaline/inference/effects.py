@@ -55,6 +55,8 @@ PENALISED_EFFECTS = "the penalty is read as a prior: effects are those of the mo
 UNBOUNDED_EFFECTS = "the likelihood has no maximum: errors of effects that rest on endless coefficients mean nothing"
 
 
+MEANS = "LinearRegression, RobustRegression, LogisticRegression, GeneralizedLinear or OrdinalRegression"
+"""The systems whose mean has standard errors, as messages name them."""
 MeanFunction = Callable[[Array, Array], tuple[Array, Array, Array]]
 Answers = Callable[[Array, np.random.Generator], AnyArray]
 
@@ -90,6 +92,17 @@ class MeanModel:
     border: tuple[float, float] = (-np.inf, np.inf)
     ratio: str = ""
     answers: Answers | None = None
+
+
+def mean_model_of(
+    model: AnyModel, asked: str, known: str = "mean and standard errors are known", use: str = MEANS
+) -> MeanModel:
+    """Return the mean of a fitted model by its own standard errors; refuse other models by what is `asked` of them."""
+    if not hasattr(model, "_mean_model"):
+        raise InvalidParameter(f"{asked} needs a model whose {known}; got {type(model).__name__}: use {use}")
+    check_is_fitted(model)
+    found: MeanModel = model._mean_model()
+    return found
 
 
 def logistic_means(z: Array, along: Array) -> tuple[Array, Array, Array]:
@@ -273,13 +286,8 @@ def effects(
     ----------
     T. Leeper, margins (2021); statsmodels' get_margeff. G. W. Oehlert, American Statistician 46 (1992), 27-29.
     """
-    if not hasattr(model, "_mean_model"):
-        raise InvalidParameter(
-            f"effects needs a model whose mean and standard errors are known; got {type(model).__name__}: use "
-            "LinearRegression, RobustRegression, LogisticRegression, GeneralizedLinear or OrdinalRegression"
-        )
-    check_is_fitted(model)
-    return effects_with(model._mean_model(), model, X, at, columns, level, sample_weight, offset, exposure, pairwise)
+    known = mean_model_of(model, "effects")
+    return effects_with(known, model, X, at, columns, level, sample_weight, offset, exposure, pairwise)
 
 
 def effects_with(

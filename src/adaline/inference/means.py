@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, RowsLike, WeightsLike
 from adaline.errors import InvalidParameter
-from adaline.fitted import AnyModel, check_is_fitted, has_classes
+from adaline.fitted import AnyModel, has_classes, is_ordinal
 from adaline.inference.classical import judged
 from adaline.inference.covariance import lengths
-from adaline.inference.effects import MeanModel
+from adaline.inference.effects import MeanModel, mean_model_of
 from adaline.inference.mean_contrasts import Averages, contrast_rows
 from adaline.inference.means_grid import (
     Averaging,
@@ -218,14 +218,9 @@ def means(
     S. R. Searle, F. M. Speed and G. A. Milliken, American Statistician 34 (1980), 216-221; R. V. Lenth, emmeans (2022);
     J. C. Hsu, Multiple Comparisons (1996).
     """
-    if not hasattr(model, "_mean_model"):
-        raise InvalidParameter(
-            f"means needs a model whose mean and standard errors are known; got {type(model).__name__}: use "
-            "LinearRegression, RobustRegression, LogisticRegression, GeneralizedLinear or OrdinalRegression"
-        )
-    check_is_fitted(model)
+    known = mean_model_of(model, "means")
     asked = MeansAsked(by, within, at, scale, over, weights, contrasts, adjust, level, offset)
-    return means_with(model._mean_model(), model, data, sample_weight, asked)
+    return means_with(known, model, data, sample_weight, asked)
 
 
 def means_with(
@@ -237,7 +232,7 @@ def means_with(
     if targets > 1:
         raise InvalidParameter("means: the model has several targets; fit one model for each")
     cells = InputSpace(model, data, sample_weight).cells(asked)
-    ordered = hasattr(model, "thresholds_")
+    ordered = is_ordinal(model)
     if asked.scale == "link" and not known.link and not ordered:
         raise InvalidParameter("scale='link' is for one output: of several classes use scale='response'")
     notes = [*cells.notes, *_involved(model, asked)]

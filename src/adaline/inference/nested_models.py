@@ -20,7 +20,7 @@ import scipy
 from numpy.typing import NDArray
 
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.fitted import AnyModel
+from adaline.fitted import AnyModel, can_fit, is_ordinal
 from adaline.inference.summary import ModelTable
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 
@@ -91,7 +91,7 @@ def compare_nested(models: Sequence[Any]) -> Anova | Deviances | FamilyDeviances
 
 def _check(model: AnyModel) -> None:
     if not hasattr(model, "_fits") or not hasattr(model, "_sample"):
-        why = ", not fitted" if hasattr(model, "fit") and not hasattr(model, "n_features_in_") else ""
+        why = ", not fitted" if can_fit(model) and not hasattr(model, "n_features_in_") else ""
         raise InvalidParameter(
             f"anova compares models that are all linear or all logistic; got {type(model).__name__}{why}"
         )
@@ -332,7 +332,7 @@ def check_nested_columns(before: Any, after: Any) -> None:
     small, large = (model._fitted_with for model in (before, after))
     if getattr(small, "fit_intercept", True) and not getattr(large, "fit_intercept", True):
         raise InvalidData("anova: not nested: the smaller model has an intercept, the larger one has none")
-    if hasattr(before, "thresholds_") and small.link != large.link:
+    if is_ordinal(before) and small.link != large.link:
         raise InvalidData(f"anova: not nested: the links differ, {small.link!r} and {large.link!r}")
     names = [_known_names(model) for model in (before, after)]
     extra = [name for name in names[0] if name not in names[1]] if all(names) else []

@@ -19,8 +19,8 @@ import numpy as np
 
 from adaline.arrays import AnyArray, Array, OffsetsLike, RowsLike
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
-from adaline.fitted import AnyModel, check_is_fitted
-from adaline.inference.effects import Designs, MeanModel
+from adaline.fitted import AnyModel
+from adaline.inference.effects import Designs, MeanModel, mean_model_of
 from adaline.input import generator
 from adaline.input.coded import offset_of
 from adaline.input.open import read_offset
@@ -73,13 +73,9 @@ def simulate(
     ----------
     G. King, M. Tomz and J. Wittenberg (2000); A. Gelman and J. Hill (2006), chapter 7. One read of the rows.
     """
-    if not hasattr(model, "_mean_model"):
-        raise InvalidParameter(
-            f"simulate needs a model whose answers have a known distribution; got {type(model).__name__}: use "
-            "LinearRegression, LogisticRegression, GeneralizedLinear or OrdinalRegression"
-        )
-    check_is_fitted(model)
-    return simulated(model._mean_model(), model, X, draws, coefficients, offset, exposure, random_state)
+    distributions = "LinearRegression, LogisticRegression, GeneralizedLinear or OrdinalRegression"
+    known = mean_model_of(model, "simulate", "answers have a known distribution", distributions)
+    return simulated(known, model, X, draws, coefficients, offset, exposure, random_state)
 
 
 def simulated(

@@ -81,6 +81,18 @@ class System(BaseEstimator):
         """Return the settings that a fit now is to be read with."""
         return type(self)._fitted_with.kind.of(self)
 
+    def _fit_folds(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the fits to all folds of a cross-validation; None where each is a fit of its own."""
+        return None
+
+    def _bootstrap_rows(self, *args: Any, **kwargs: Any) -> Any:
+        """Return each fit with its rows, for replicates of all at once; None where each is a fit of its own."""
+        return None
+
+    def _leave_rows_out(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the models without each row; None where these have no closed form."""
+        return None
+
     def _absorb(self, table: Any) -> Source:
         """Return the rows of a table without the effects that it absorbs; most systems absorb none."""
         raise absorbs_nothing(self)

@@ -12,7 +12,7 @@ from adaline.arrays import Array, RowsLike, TargetsLike
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter
 from adaline.estimator import clone
 from adaline.fits.l1_path import L1Path
-from adaline.fitted import AnyModel
+from adaline.fitted import AnyModel, can_fit
 from adaline.inference.strengths import Strength, strengths, strongest
 from adaline.input.basis import basis_of, rows_through_basis
 from adaline.plots.inputs import column_names, need, numbers, plain_array, same_length
@@ -128,7 +128,7 @@ def coefficient_path(
     Lecture S0, section 5.2, (5.13). Cost: with a system, a fit for each of 60 penalties, or of those given.
     """
     chosen: float | None = None
-    if hasattr(path, "fit"):
+    if can_fit(path):
         if X is None or y is None:
             raise InvalidParameter("coefficient_path of a system needs the rows: give X and y, or (penalties, coefs)")
         if getattr(path, "penalty", None) == "auto" and not hasattr(path, "penalty_"):

@@ -9,7 +9,7 @@ import numpy as np
 
 from adaline.arrays import AnyArray, Array
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.fitted import AnyModel
+from adaline.fitted import AnyModel, can_fit, learns_by_row
 from adaline.plots.inputs import numbers, plain_array, same_length
 from adaline.plots.style import BLUE, GREY, LINES, ORANGE, Axes, axes, colour, finished, log_scale, short, styled
 
@@ -114,7 +114,7 @@ def history(model: AnyModel, ax: Axes | None = None, *, measure: str | None = No
     lowest, highest = np.inf, -np.inf
     for k, (name, one) in enumerate(several.items()):
         kept = getattr(one, "history_", None)
-        if kept is None and hasattr(one, "fit"):
+        if kept is None and can_fit(one):
             raise InvalidParameter(f"{type(one).__name__} kept no history_: only iterative systems do")
         values = numbers(one if kept is None else kept, "history_")
         style: dict[str, Any] = {"color": colour(k), "linestyle": LINES[k % 4], "linewidth": 1.6}
@@ -126,7 +126,7 @@ def history(model: AnyModel, ax: Axes | None = None, *, measure: str | None = No
     if lowest > 0 and highest > LOGARITHMIC_RATIO * lowest:
         log_scale(ax, "y")
     ax.locator_params(axis="x", integer=True)
-    step = "epoch" if all(hasattr(one, "learn_one") for one in several.values()) else "step"
+    step = "epoch" if all(learns_by_row(one) for one in several.values()) else "step"
     return finished(ax, step, measure or _measure(next(iter(several.values()))))
 
 

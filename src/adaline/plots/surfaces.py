@@ -11,7 +11,7 @@ import numpy as np
 from adaline.arrays import Array, RowsLike, TargetsLike
 from adaline.errors import ConvergenceWarning, InvalidData, InvalidParameter
 from adaline.estimator import clone
-from adaline.fitted import AnyModel, AnySystem
+from adaline.fitted import AnyModel, AnySystem, learns_by_row
 from adaline.parameters import COUNT, NONE, AnyOf
 from adaline.plots.inputs import column_names, numbers, plain_array, refuse_basis, same_length
 from adaline.plots.style import INK, MOST_POINTS, Axes, axes, colour, finished, marker, short, styled
@@ -109,7 +109,7 @@ def trajectory(system: AnySystem, X: RowsLike, y: TargetsLike, *, steps: int | N
         raise InvalidParameter("trajectory needs a start that is known: init=None, or the weights themselves")
     refuse_basis(system, "trajectory", "give phi(X) as X, and a system without one")
     copy = clone(system)
-    if hasattr(copy, "learn_one"):
+    if learns_by_row(copy):
         path = [_weights(copy.learn_one(x[i % len(x)], t[i % len(x)])) for i in range(steps or len(x))]
     elif {"init", "epochs"} <= set(copy.get_params()):
         path = []

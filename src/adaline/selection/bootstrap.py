@@ -268,9 +268,7 @@ def bootstrap(
     if not isinstance(fitted, System) or not is_linear(fitted):
         raise InvalidParameter(f"{type(fitted).__name__} has no coefficients to bootstrap: give a fitted linear model")
     given = RowsAgain(X, y, sample_weight, offset, exposure)
-    together = None
-    if not isinstance(model, Selection) and hasattr(fitted, "_bootstrap_rows"):
-        together = fitted._bootstrap_rows(given, groups)
+    together = None if isinstance(model, Selection) else fitted._bootstrap_rows(given, groups)
     drawn = Replicates(0, replicates, random_state, None, getattr(fitted, "weights", "frequency") == "precision")
     if together is None:
         if method == "wild":

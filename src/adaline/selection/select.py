@@ -16,7 +16,7 @@ from adaline import peers
 from adaline.arrays import Array, OffsetsLike, RowsLike, TargetsLike, WeightsLike
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.estimator import clone
-from adaline.fitted import AnySystem
+from adaline.fitted import AnySystem, can_fit
 from adaline.input.system import System
 from adaline.locks import cached_property
 from adaline.parameters import WholeNumber, one_of
@@ -405,7 +405,7 @@ def _whole_systems(systems: Any, grid: Mapping[str, Any]) -> list[Candidate]:
     if not given:
         raise InvalidParameter("nothing to choose from: the list of systems is empty")
     for one in given:
-        if not (hasattr(one, "fit") and hasattr(one, "get_params")) or isinstance(one, type):
+        if not (can_fit(one) and hasattr(one, "get_params")) or isinstance(one, type):
             raise InvalidParameter(f"select takes a system or a list of systems, as Ridge(), got {one!r}")
     return [Candidate(clone(one), {SYSTEM: one}, (i,)) for i, one in enumerate(given)]
 

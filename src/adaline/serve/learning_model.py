@@ -15,7 +15,7 @@ import scipy
 
 from adaline.arrays import is_sparse
 from adaline.errors import AdalineError, BadRows, InvalidParameter, kept_warnings
-from adaline.fitted import AnyModel, rows_of
+from adaline.fitted import AnyModel, can_continue, learns_by_row, rows_of
 from adaline.input.coded import as_coded
 from adaline.input.drafts import snapshot
 from adaline.input.system import columns_on
@@ -65,7 +65,7 @@ class LearningModel:
         self.pending: list[DecodedRows] = []
         self.due, self.exact = math.inf, True
         self.expands = has_basis(model)
-        self._scans = hasattr(model, "learn_one")
+        self._scans = learns_by_row(model)
         width = max(1, columns_on(model).width)
         self.block = SCANNED if self._scans else max(1, min(SUMMED, NUMBERS // width))
         self._published, self._cost = 0.0, 0.0
@@ -148,7 +148,7 @@ class LearningModel:
 
 def refuse_unlearned(model: AnyModel) -> None:
     """Refuse a model that cannot learn from more rows, before any row is taken."""
-    if not hasattr(model, "partial_fit"):
+    if not can_continue(model):
         raise InvalidParameter(f"{type(model).__name__} cannot continue from a saved model: fit it again to all rows")
     if has_diverged(model):
         raise InvalidParameter(f"{type(model).__name__} cannot continue: {DIVERGED}")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from adaline.arrays import Array, is_sparse
-from adaline.fitted import AnyModel
+from adaline.fitted import AnyModel, uses_basis
 from adaline.input.basis import columns_of
 from adaline.sums import ClassMoments, Moments
 
@@ -165,7 +165,7 @@ def drift_of(model: AnyModel) -> Drift | None:
     if (
         not isinstance(sums, Moments)
         or sums.shape.features > MOST_DRIFT_COLUMNS
-        or hasattr(model, "basis_")
+        or uses_basis(model)
         or not sums.weight
     ):
         return None

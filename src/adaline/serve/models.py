@@ -25,7 +25,7 @@ import numpy as np
 from adaline import storage
 from adaline.attributes import own_attributes
 from adaline.errors import AdalineError, InvalidParameter, ModelFileError
-from adaline.fitted import AnyModel, gives_probabilities, rows_of
+from adaline.fitted import AnyModel, can_continue, can_predict, gives_probabilities, rows_of
 from adaline.input.coded import as_coded
 from adaline.serve.learner import Learner
 from adaline.serve.learning_model import CHAMPION
@@ -182,7 +182,7 @@ class ServedModel:
         """Let the model file in a body take the place of the model, for all requests that begin later; return it."""
         model = _loaded(content)
         before, after = (self.layout(one).targets for one in (self.current, model))
-        if self.learns and not hasattr(model, "partial_fit"):
+        if self.learns and not can_continue(model):
             raise Refused(422, f"{self.name} is learning, and a {type(model).__name__} cannot")
         if self.learns and after != before:
             raise Refused(422, f"{self.name} is learning, and the new version has another target")
@@ -353,11 +353,11 @@ def _served(
     alone: bool,
 ) -> ServedModel:
     """Return a model with what it learns by, where it does; one that is served alone must be able to."""
-    if not hasattr(model, "predict"):
+    if not can_predict(model):
         raise InvalidParameter(f"{name}: a {type(model).__name__} predicts nothing")
     if not options.learn and options.journal is None:
         return _unlearning(name, model, path, numbered)
-    if not hasattr(model, "partial_fit"):
+    if not can_continue(model):
         if not alone:
             return _unlearning(name, model, path, numbered)
         raise InvalidParameter(

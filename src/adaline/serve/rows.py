@@ -32,7 +32,7 @@ from adaline.coding.reading import read_values
 from adaline.coding.texts import written
 from adaline.errors import AdalineError, BadRows, InvalidParameter
 from adaline.estimator import is_regressor
-from adaline.fitted import AnyModel, check_is_fitted
+from adaline.fitted import AnyModel, check_is_fitted, uses_basis
 from adaline.input.basis import rows_through_basis
 from adaline.input.coded import as_coded
 from adaline.input.system import columns_on
@@ -430,7 +430,7 @@ def refuse_unlearnable(model: AnyModel, decoded: DecodedRows) -> None:
 
 def has_basis(model: AnyModel) -> bool:
     """Return whether a model, or a machine within it, works on functions of its columns."""
-    return hasattr(model, "basis_") or any(has_basis(one) for one in getattr(model, "estimators_", ()))
+    return uses_basis(model) or any(has_basis(one) for one in getattr(model, "estimators_", ()))
 
 
 def columns_within(model: AnyModel, x: Any) -> Iterator[Any]:

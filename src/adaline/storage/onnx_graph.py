@@ -10,7 +10,7 @@ import numpy as np
 from adaline import __version__
 from adaline.arrays import Array
 from adaline.errors import InvalidData
-from adaline.fitted import AnySystem
+from adaline.fitted import AnySystem, has_certificate
 from adaline.storage.pipelines import first_step, last_step
 
 OPSETS, IR_VERSION = {"": 13, "ai.onnx.ml": 2}, 8
@@ -91,7 +91,7 @@ class Graph:
         )
         first, last = first_step(system), last_step(system)
         notes = {"system": type(system).__name__}
-        if hasattr(last, "certificate_"):
+        if has_certificate(last):
             notes["certificate"] = str(last.certificate_)
         names = getattr(getattr(first, "coding_", None), "names", getattr(first, "feature_names_in_", None))
         for key, values in (("columns", names), ("classes", getattr(last, "classes_", None))):

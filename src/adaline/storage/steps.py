@@ -39,7 +39,7 @@ from adaline.attributes import give_attributes, own_attributes
 from adaline.basis import Basis, Custom
 from adaline.construction import check_parameters
 from adaline.errors import InvalidType
-from adaline.fitted import AnyModel
+from adaline.fitted import AnyModel, can_transform
 from adaline.forms import Axes, FieldValue, Range, Size
 from adaline.input.system import System, columns_on
 from adaline.state import HELD, change_state
@@ -301,7 +301,7 @@ def _check_steps(step: Any, fitted: bool) -> None:
     step._validate_names([name for name, _ in pairs])
     whole = fitted or _is_fitted(step)
     for one in real_steps(step):
-        _hold(one is pairs[-1][1] or hasattr(one, "transform"), f"{type(one).__name__} does not transform")
+        _hold(one is pairs[-1][1] or can_transform(one), f"{type(one).__name__} does not transform")
         _check(one, whole)
 
 
@@ -357,7 +357,7 @@ def _column_arguments(step: Any) -> None:
     parts = [step.remainder, *(one for _, one, _ in step.transformers)]
     for one in parts:
         if not isinstance(one, str):
-            _hold(_is_step(one) and hasattr(one, "transform"), "a part of ColumnTransformer does not transform")
+            _hold(_is_step(one) and can_transform(one), "a part of ColumnTransformer does not transform")
             _check(one, fitted=False)
         else:
             _hold(one in PLACEHOLDERS, "a part of ColumnTransformer is unknown")
@@ -607,7 +607,7 @@ def through(step: AnyModel, rows: Anything) -> Anything:
     plain = _unnamed(step)
     if KNOWN.get(type(step).__name__) is type(step):
         rows = np.zeros((1, step.n_features_in_))  # a system was tried already
-        if not hasattr(step, "transform"):
+        if not can_transform(step):
             return rows
     if rows.dtype == object and not any(isinstance(value, str) for value in rows.flat):
         rows = rows.astype(np.float64)

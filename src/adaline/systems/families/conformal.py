@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, OffsetsLike, RowsLike, TargetsLike, WeightsLike, host, host_values, is_device
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.estimator import clone, is_classifier
-from adaline.fitted import AnyModel, check_is_fitted, gives_probabilities
+from adaline.fitted import AnyModel, can_predict, check_is_fitted, gives_probabilities
 from adaline.inference.classical import Interval
 from adaline.inference.conformal import Scored, conformal_set, limits, scored_rows
 from adaline.input.labels import read_labels
@@ -170,14 +170,14 @@ def conformal(
     rows = {name: value for name, value in given.items() if value is not None}
     if X is None:
         rows = _rows_of_fit(model)
-    if not isinstance(model, System) or isinstance(model, SignalSystem) or not hasattr(model, "predict"):
+    if not isinstance(model, System) or isinstance(model, SignalSystem) or not can_predict(model):
         raise InvalidParameter(
             f"{type(model).__name__} has no conformal intervals: they are for regressions and classifiers of rows in "
             "any order"
         )
     if getattr(rows["X"], "absorb", ()):
         raise InvalidParameter("conformal intervals need predictions of new rows: leave out absorb=")
-    without = model._leave_rows_out(**rows) if hasattr(model, "_leave_rows_out") else None
+    without = model._leave_rows_out(**rows)
     if without is None:
         return _by_folds(model, **rows)
     return ConformalModel(model, "jackknife+", (), [one.scored for one in without], [one.pull for one in without])

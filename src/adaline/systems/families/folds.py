@@ -18,6 +18,7 @@ from adaline.estimator import clone
 from adaline.fitted import AnySystem, sums_folds
 from adaline.input.columns import InputColumns
 from adaline.input.labels import Labels
+from adaline.input.system import System
 from adaline.results import Status
 from adaline.sources import Source
 from adaline.sums import FoldSums, all_but_one, running
@@ -106,12 +107,14 @@ def fit_at_once(system: AnySystem, *given: Any) -> FoldFits | None:
         return None
     if sums_folds(system):
         return fit_folds(system, system._sum_folds(*given, all_but_one))
-    return system._fit_folds(*given) if hasattr(system, "_fit_folds") else None
+    found: FoldFits | None = system._fit_folds(*given)
+    return found
 
 
 def fits_as_we_do(system: AnySystem) -> bool:
-    """Whether `fit` of a system is that of this package, and not of a class derived from one."""
-    return bool(type(system).fit.__module__.partition(".")[0] == "adaline")
+    """Whether `fit` is that of a system of this package, and not of a class derived from one."""
+    kind: Any = type(system)
+    return isinstance(system, System) and kind.fit.__module__.partition(".")[0] == "adaline"
 
 
 def _enough(system: FromSums, rows: FoldedRows, sums: Any) -> Any:

@@ -23,7 +23,15 @@ from adaline.construction import check_parameters, is_system
 from adaline.errors import InvalidParameter, kept_warnings, warn
 from adaline.estimator import available_if, clone, is_regressor
 from adaline.fits.online import refuse_changes
-from adaline.fitted import AnyModel, check_is_fitted, gives_probabilities
+from adaline.fitted import (
+    AnyModel,
+    can_continue,
+    can_fit,
+    check_is_fitted,
+    gives_decisions,
+    gives_probabilities,
+    has_certificate,
+)
 from adaline.forms import ClassesOf, Count
 from adaline.input import Meter, by_blocks, continuation, transaction
 from adaline.input.basis import basis_of, check_basis
@@ -101,7 +109,7 @@ class Scheme(LinearClassifier):
         self._learn("fit", X, y, None, sample_weight, None)
         return self
 
-    @available_if(lambda scheme: hasattr(scheme._kind(), "partial_fit"))
+    @available_if(lambda scheme: can_continue(scheme._kind()))
     @continuation
     def partial_fit(
         self, X: RowsLike, y: TargetsLike = None, classes: LabelsLike = None, sample_weight: WeightsLike = None
@@ -265,8 +273,8 @@ def check_machine(machine: AnyModel) -> None:
             f"system is {type(machine).__name__}, a filter of signals in time, and classes are of rows: use a "
             "classifier, such as LogisticRegression()"
         )
-    sure = hasattr(machine, "decision_function") or gives_probabilities(machine)
-    if not hasattr(machine, "fit") or not (sure or is_regressor(machine)):
+    sure = gives_decisions(machine) or gives_probabilities(machine)
+    if not can_fit(machine) or not (sure or is_regressor(machine)):
         raise InvalidParameter(
             "system must be a classifier for two classes with decision_function or predict_proba, such as "
             f"LogisticRegression(), or a regression, got {machine!r}"
@@ -280,7 +288,7 @@ def decision(machine: AnyModel, rows: Any) -> Array:
     given = _given(machine, rows)
     if is_regressor(machine):
         return host(machine.predict(given)).reshape(rows.shape[0]) - 0.5
-    if hasattr(machine, "decision_function"):
+    if gives_decisions(machine):
         return host(machine.decision_function(given))
     return host(machine.predict_proba(given))[:, 1] - 0.5
 
@@ -294,7 +302,7 @@ def probability(machine: AnyModel, rows: Any) -> Array:
 
 def _given(machine: AnyModel, rows: Any) -> Any:
     """Return rows as a machine takes them: those of adaline need not be read again."""
-    return rows.view(CodedRows) if type(rows) is np.ndarray and hasattr(machine, "certificate_") else rows
+    return rows.view(CodedRows) if type(rows) is np.ndarray and has_certificate(machine) else rows
 
 
 class Relabelled(SourceView):
