@@ -15,6 +15,7 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources.array import ArraySource, read_weights
 from adaline.sources.base import Source
 from adaline.sources.engine import Engine
+from adaline.sources.runners import HERE, SentToDevice
 from adaline.sources.streamed import read_device
 from adaline.sources.tables.altered import with_dates, with_texts
 from adaline.sources.tables.file_options import FileOptions
@@ -171,7 +172,6 @@ def open_table(
     relation, parts, target = open_relation(data, reading, cluster, target)
     if place is not None and parts is not None:
         raise InvalidParameter("rows on a cluster are summed there: leave device= out")
-    relation.device = place
     spec = TableSpec.of(
         target=target,
         features=features,
@@ -190,7 +190,8 @@ def open_table(
     relation = with_texts(relation, spec.whole)  # as they are written in files of text
     relation = with_dates(relation, spec.dates) if parts is None else relation
     parts = None if parts is None else parts.of(relation)
-    source = TableSource(TableRows(relation, parts, progress), read_spec(relation, spec))
+    here = HERE if place is None else SentToDevice(place)
+    source = TableSource(TableRows(relation, parts, progress, here), read_spec(relation, spec))
     if not spec.targets and formula is None:
         return source  # rows to predict, or to cluster: a fitted model has its own coding
     return source.keep()

@@ -53,7 +53,6 @@ class Relation:
         self.opened = opened = open_given(data, self.options, self.keeps_totals)
         self.title, self.place, self.sql, self.database = opened.title, opened.place, opened.sql, opened.database
         self.parquet, self.text, self.notes = opened.parquet, opened.text, opened.notes
-        self.device: Any = None  # that rows are sent to for sums
         self.notations: tuple[Notation, ...] = ()  # of dates that a table which is no text file holds as texts
         self.filters: tuple[tuple[str, str], ...] = ()  # tables, and the conditions by which rows of them were left out
         self.queries = 0  # number of queries that read rows

@@ -15,6 +15,7 @@ from adaline.attributes import replaced
 from adaline.block import block_rows
 from adaline.errors import InvalidData, UnreadableTable
 from adaline.sources.engine import Held
+from adaline.sources.runners import HERE, Runner
 from adaline.sources.tables.batches import Run, Runs, batch_table
 from adaline.sources.tables.parts import TableParts
 from adaline.sources.tables.relation import Relation
@@ -41,10 +42,13 @@ class TableRows:
     relation : the table.
     parts : the table on an engine, where it is on one.
     progress : whether a line shows how far a read is; None where it takes long.
+    here : who computes sums of rows that are read here: this process, or a device.
     """
 
-    def __init__(self, relation: Relation, parts: TableParts | None = None, progress: bool | None = None) -> None:
-        self.relation, self.parts, self.progress = relation, parts, progress
+    def __init__(
+        self, relation: Relation, parts: TableParts | None = None, progress: bool | None = None, here: Runner = HERE
+    ) -> None:
+        self.relation, self.parts, self.progress, self.here = relation, parts, progress, here
         self.reads = [0]
         self._begun: list[tuple[ReadRequest, Runs]] = []  # a read that the next one of the same continues
 
@@ -60,7 +64,7 @@ class TableRows:
 
     def of(self, relation: Relation) -> TableRows:
         """Return the rows of the same table, read in another way."""
-        return TableRows(relation, None if self.parts is None else self.parts.of(relation), self.progress)
+        return TableRows(relation, None if self.parts is None else self.parts.of(relation), self.progress, self.here)
 
     def beside(self, columns: Mapping[str, Any]) -> TableRows:
         """Return the same rows with more columns, values on the engine, where there are such."""

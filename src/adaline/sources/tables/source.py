@@ -23,7 +23,7 @@ from adaline.sources.base import Leaf, Place, Source
 from adaline.sources.engine import refuse_many
 from adaline.sources.matrix import DenseMatrix, RowMatrix, SparseMatrix
 from adaline.sources.progress import ReadingProgress, watched
-from adaline.sources.runners import HERE, Reader, Runner, SentToDevice
+from adaline.sources.runners import Reader, Runner
 from adaline.sources.tables.altered import read_as_fitted, with_texts
 from adaline.sources.tables.coded_table import (
     CodedTable,
@@ -146,9 +146,7 @@ class TableSource(Leaf):
     @property
     def runner(self) -> Runner:  # type: ignore[override]
         """Who computes: the engine of the table, unless this process holds its rows; a device, or this process."""
-        if self.rows.parts is not None and self._blocks is None:
-            return self.rows.parts
-        return HERE if self.relation.device is None else SentToDevice(self.relation.device)
+        return self.rows.here if self.rows.parts is None or self._blocks is not None else self.rows.parts
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """A table on an engine travels as the rows of a part, which they are where the parts are."""
