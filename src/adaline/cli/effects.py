@@ -16,7 +16,7 @@ from adaline.cli.predict import UnalteredTable, coding_for
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.effects import EffectsAt, effects
 from adaline.lazy import nw
-from adaline.sources.tables.altered import with_texts
+from adaline.sources.tables.altered import with_columns_of
 from adaline.sources.tables.batches import batch_table
 from adaline.sources.tables.file_options import FileOptions
 from adaline.storage.pipelines import is_pipeline
@@ -41,8 +41,7 @@ def run_effects(
         raise InvalidParameter("effects are those of one system: fit it to the table itself, without a pipeline")
     relation = UnalteredTable(data, reading_for(model, reading))
     coding = coding_for(model, relation)
-    relation = with_texts(relation, coding.texts)
-    relation.add_lags(coding.needed)
+    relation = with_columns_of(relation, coding)
     frame, total = _some_rows(relation)
     problems = coding.problems(frame)
     whole, frame = len(frame), coding.typed(frame).filter(problems.codable.tolist())

@@ -37,7 +37,7 @@ from adaline.results import some
 from adaline.selection.measures import SMALLEST
 from adaline.selection.probabilities import reliability
 from adaline.sources import Source, TableSource
-from adaline.sources.tables.altered import with_texts, without_values
+from adaline.sources.tables.altered import with_columns_of, without_values
 from adaline.sources.tables.coding import count_gaps, required_columns
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.pipes import pipe_title
@@ -119,8 +119,7 @@ def _rows_to_judge(
         text_target = classes is not None and classes.dtype.kind in "UO"
         targets = given.target_names or targets_of(coding.target or "")
         check_needed(relation, coding)
-        known = with_texts(known, [*coding.texts, *(targets if text_target else ())])
-        known.add_lags(coding.needed)
+        known = with_columns_of(known, coding, targets if text_target else ())
         unseen = unseen_levels(known, coding)
         kept = without_values(known, unseen)
         if any(unseen.values()) and kept.count("TRUE") == 0:

@@ -27,6 +27,13 @@ def with_texts(relation: Table, names: Collection[str]) -> Table:
     return replaced(relation, text=files, sql=files.sql, schema=relation.schema | dict.fromkeys(changed, "VARCHAR"))
 
 
+def with_columns_of(relation: Table, coding: Coding, texts: Collection[str] = ()) -> Table:
+    """Return a table with the columns that a model reads: levels that are texts as such, some others too, and lags."""
+    other = with_texts(relation, [*coding.texts, *texts])
+    other.add_lags(coding.needed)
+    return other
+
+
 def read_as_fitted(relation: Table, coding: Coding) -> Table:
     """Return a table with its text files read in the notation of those that a model was fitted to.
 

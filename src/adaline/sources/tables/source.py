@@ -24,7 +24,7 @@ from adaline.sources.engine import refuse_many
 from adaline.sources.matrix import DenseMatrix, RowMatrix, SparseMatrix
 from adaline.sources.progress import ReadingProgress, watched
 from adaline.sources.runners import Reader, Runner
-from adaline.sources.tables.altered import read_as_fitted, with_texts
+from adaline.sources.tables.altered import read_as_fitted, with_columns_of
 from adaline.sources.tables.coded_table import (
     CodedTable,
     distinct_labels,
@@ -251,8 +251,8 @@ class TableSource(Leaf):
         """Return all targets, (N, K); the other columns of a large table are not read."""
         if self._blocks is not None:
             return self.map(targets_of_block)
-        table = replace(self.learned(), coding=replace(self.coding, columns=(), terms=()))
-        return self._of(replace(table, given=self.learned().read_targets)).map(targets_of_block)
+        alone = replace(self.coding, columns=(), terms=())
+        return self._of(replace(self.learned(), coding=alone, given=self.learned().read_targets)).map(targets_of_block)
 
     def target_values(self) -> NDArray[Any]:
         """Return the targets as they are in the table: numbers, or labels."""
@@ -289,9 +289,9 @@ class TableSource(Leaf):
             return self._encoded[0]
         self._encoded = None  # of labels that were guessed
         table, labels = self.learned(), self.labels
-        name = labels.name
         if self._blocks is not None and labels.are_numbers and table.given is None:
-            return sorted_labels(name, [plain_level(label) for label in np.unique(self.read_targets()[:, 0]).tolist()])
+            found = np.unique(self.read_targets()[:, 0]).tolist()
+            return sorted_labels(labels.name, [plain_level(label) for label in found])
         self._guessed = guess and self.streamed and not self.runner.apart
         if self._guessed and (first := first_labels(table, labels)) is not None:
             return first
@@ -422,9 +422,7 @@ def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_tar
     if source.spec.targets or source.spec.formula is not None:
         source.learn_coding()
     wanted = source.target_names or (() if coding.target is None else targets_of(coding.target))
-    relation = with_texts(source.relation, [*coding.texts, *(wanted if text_target else ())])
-    relation.add_lags(coding.needed)
-    rows = source.rows.of(relation)
+    rows = source.rows.of(with_columns_of(source.relation, coding, wanted if text_target else ()))
     kind = "error" if coding.missing == "drop" else coding.missing
     spec = TableSpec(missing=kind, unseen=coding.unseen, singletons=source.spec.singletons)
     where = source.where if source.target_names else None
