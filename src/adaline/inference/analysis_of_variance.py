@@ -16,6 +16,7 @@ from adaline.inference.term_tests import (
     dropped_terms,
     terms_tested,
 )
+from adaline.inference.view import RowsAgain
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 
 
@@ -97,7 +98,7 @@ def anova(
     check_testable(model, "anova")
     if X is None or not isinstance(model._fits[0], LikelihoodFit):
         return terms_tested(view_of(model), type)
-    return likelihood_tests(Refits(model, X, y, sample_weight, offset, exposure), type)
+    return likelihood_tests(Refits(model, RowsAgain(X, y, sample_weight, offset, exposure)), type)
 
 
 def drop1(
@@ -143,7 +144,7 @@ def drop1(
     check_testable(model, "drop1")
     if X is None or not isinstance(model._fits[0], LikelihoodFit):
         return dropped_terms(view_of(model))
-    return dropped_likelihoods(Refits(model, X, y, sample_weight, offset, exposure))
+    return dropped_likelihoods(Refits(model, RowsAgain(X, y, sample_weight, offset, exposure)))
 
 
 def view_of(model: AnyModel) -> JudgedModel:

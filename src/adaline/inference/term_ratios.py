@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from adaline.arrays import Array, OffsetsLike, RowsLike, TargetsLike, WeightsLike, as_dense, host
+from adaline.arrays import Array, as_dense, host
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter
 from adaline.estimator import clone
 from adaline.fitted import AnyModel, has_absorbed
@@ -22,6 +22,7 @@ from adaline.inference.nested_models import Anova, FamilyDeviances, compare_nest
 from adaline.inference.sandwich import check_rows_weight
 from adaline.inference.term_tests import TITLES, WHOLE, TermTests, TestType, hypotheses_of
 from adaline.inference.terms import ModelTerm
+from adaline.inference.view import RowsAgain
 from adaline.sources import ArraySource
 
 
@@ -31,18 +32,10 @@ class Refits:
     Parameters
     ----------
     model : fitted, without penalty.
-    X, y, sample_weight, offset, exposure : the rows that were fitted.
+    given : the rows that were fitted.
     """
 
-    def __init__(
-        self,
-        model: AnyModel,
-        X: RowsLike,
-        y: TargetsLike,
-        sample_weight: WeightsLike,
-        offset: OffsetsLike,
-        exposure: OffsetsLike,
-    ) -> None:
+    def __init__(self, model: AnyModel, given: RowsAgain) -> None:
         fit = model._fits[0]
         if fit.penalised or fit.firth:
             raise InvalidParameter(
@@ -53,11 +46,10 @@ class Refits:
                 "likelihood ratios of terms are not computed where effects were absorbed: leave out X for Wald tests"
             )
         if model.takes_offset:
-            found = model._same_rows(X, y, sample_weight, offset, exposure)[0]
-        elif offset is not None or exposure is not None:
-            raise InvalidParameter(f"{type(model).__name__} takes no offset or exposure: GeneralizedLinear does")
+            found = model._same_rows(*given)[0]
         else:
-            found = model._same_rows(X, y, sample_weight)
+            given.refuse_offset(model)
+            found = model._same_rows(*given[:3])
         check_rows_weight(fit, found)
         self.model, self.rows = model, found
         self.x = np.concatenate([as_dense(host(block.gathered().x)) for block in found.blocks()])
