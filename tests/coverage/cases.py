@@ -20,6 +20,7 @@ from adaline import (
     effects,
     select,
 )
+from adaline.estimator import clone
 
 Ends = tuple[Any, Any, Any]
 """Lower ends, upper ends and the truth."""
@@ -343,23 +344,36 @@ def curve(x: Any) -> Any:
     return x[:, 0] + 0.6 * x[:, 0] ** 2 - 0.5 * x[:, 0] ** 3
 
 
-def chosen(rng: np.random.Generator, repeated: bool) -> Ends:
-    """Return intervals of the mean after the choice of a degree, by the model chosen or by choices repeated."""
+def chosen(rng: np.random.Generator, how: str) -> Ends:
+    """Return intervals of the mean after the choice of a degree: of the model chosen, of choices repeated, or split.
+
+    Split, half of the rows choose and the others are fitted; the truth is then the best curve of the degree chosen.
+    """
     x = rng.uniform(-1.2, 1.2, (60, 1))
     y = curve(x) + rng.normal(size=60)
-    found = select(LinearRegression(), x, y, basis=POWERS, method="gcv")
-    if not repeated:
+    choosing = slice(30) if how == "split" else slice(None)
+    found = select(LinearRegression(), x[choosing], y[choosing], basis=POWERS, method="gcv")
+    if how == "repeated":
+        ends = bootstrap(found, x, y, replicates=60).predict(CHOICE)
+    elif how == "given":
         ends = found.best.predict(CHOICE, interval="confidence")
     else:
-        ends = bootstrap(found, x, y, replicates=60).predict(CHOICE)
+        ends = clone(found.best).fit(x[30:], y[30:]).predict(CHOICE, interval="confidence")
+        many = np.linspace(-1.2, 1.2, 500)[:, None]
+        return ends.lower, ends.upper, clone(found.best).fit(many, curve(many)).predict(CHOICE)
     return ends.lower, ends.upper, curve(CHOICE)
 
 
 @case("mean after a choice", "60 rows, degree of a polynomial by GCV", "takes the choice as given", draws=500)
 def choice_given(rng: np.random.Generator) -> Ends:
-    return chosen(rng, repeated=False)
+    return chosen(rng, "given")
+
+
+@case("mean after a choice by other rows", "30 rows choose the degree, 30 are fitted", draws=500)
+def choice_split(rng: np.random.Generator) -> Ends:
+    return chosen(rng, "split")
 
 
 @case("bootstrap of the choice", "60 rows, degree of a polynomial by GCV", "long: a choice varies more", draws=60)
 def choice_repeated(rng: np.random.Generator) -> Ends:
-    return chosen(rng, repeated=True)
+    return chosen(rng, "repeated")
