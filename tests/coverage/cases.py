@@ -374,6 +374,6 @@ def choice_split(rng: np.random.Generator) -> Ends:
     return chosen(rng, "split")
 
 
-@case("bootstrap of the choice", "60 rows, degree of a polynomial by GCV", "long: a choice varies more", draws=60)
+@case("bootstrap of the choice", "60 rows, degree of a polynomial by GCV", draws=60)
 def choice_repeated(rng: np.random.Generator) -> Ends:
     return chosen(rng, "repeated")

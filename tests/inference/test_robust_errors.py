@@ -17,6 +17,7 @@ from adaline import (
     LogisticRegression,
     OrdinalRegression,
     RobustRegression,
+    bootstrap,
     datasets,
 )
 from adaline.arrays import Array
@@ -171,3 +172,17 @@ def test_clustered_intervals_cover() -> None:
         row = RobustRegression().fit(x[:, None], y).summary(errors="cluster", X=x[:, None], y=y, groups=group)
         covered.append(row.parts[0].lower[1] <= 1.0 <= row.parts[0].upper[1])
     assert 0.92 <= np.mean(covered) <= 0.975
+
+
+def test_summaries_say_when_intervals_are_short() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(100, 2))
+    y = x @ [1.0, 2.0] + rng.normal(size=100)
+    for n, few in ((60, True), (100, False)):
+        model = LinearRegression().fit(x[:n], y[:n])
+        notes = model.summary(errors="HC0", X=x[:n], y=y[:n]).notes
+        assert any("use errors='HC3'" in note for note in notes) == few
+        assert not any("HC3" in note for note in model.summary(errors="HC2", X=x[:n], y=y[:n]).notes)
+        drawn = bootstrap(model, x[:n], y[:n], replicates=20)
+        assert any("interval='studentised'" in note for note in drawn.summary().notes) == few
+        assert "90 % instead of 95 %" in str(model.summary(errors="HAC", X=x[:n], y=y[:n]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,10 @@ import pytest
 from adaline import InstrumentalVariables, LinearRegression, load, open_table, save
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter
 from adaline.estimator import clone
+from tests.cases import CASES as CASES_OF_LAWS
+from tests.cases import Case
 from tests.instruments import BIRDS, CASES, MODELS, THEIRS
+from tests.laws import test_forms, test_models, test_parts, test_rows, test_settings, test_tables
 
 IN_MEMORY = [case for case in CASES if case != "absorbed"]
 NAMES = {"estimate": "estimate", "classical": "std_error"}
@@ -131,6 +136,47 @@ def test_files_and_predictions_without_instruments(tmp_path: Any) -> None:
     assert [row["name"] for row in plain.summary().to_dict()["coefficients"]] == ["intercept", "x3", "x4", "x5"]
 
 
+WITH_INSTRUMENTS = [
+    Case(InstrumentalVariables, {"endogenous": 0, "instruments": -1}),
+    Case(InstrumentalVariables, {"endogenous": 0, "instruments": [-2, -1], "method": "liml"}),
+]
+LAWS: list[Any] = [  # of all systems; those that need a coefficient for each column of X do not hold
+    test_forms.test_dense_rows,
+    test_forms.test_sparse_rows,
+    partial(test_forms.test_values_of_rows_lie_where_the_rows_do, device="device1"),
+    test_forms.test_a_fit_leaves_its_input_alone,
+    test_models.test_a_second_fit_forgets_the_first,
+    test_models.test_what_is_learned_cannot_be_changed_in_place,
+    test_models.test_weights_that_mean_nothing_are_refused,
+    test_parts.test_pieces_equal_the_whole,
+    test_parts.test_merging_in_any_grouping_and_order,
+    test_parts.test_rows_that_are_forgotten_were_never_there,
+    test_rows.test_a_row_of_weight_zero_is_not_there,
+    test_rows.test_weights_times_a_power_of_two_change_nothing,
+    test_rows.test_the_order_of_rows_does_not_matter,
+    test_rows.test_powers_of_two_as_units_change_no_prediction,
+    test_rows.test_the_unit_of_the_target_is_that_of_the_predictions,
+    test_settings.test_settings_set_after_a_fit_change_nothing_that_the_model_says,
+]
+LAWS_WITH: list[Any] = [  # with a folder, or settings of the test
+    test_models.test_a_copy_and_a_file_are_the_model,
+    test_models.test_a_loaded_model_goes_on_as_the_model_would,
+    test_tables.test_a_model_goes_on_with_another_table,
+    test_rows.test_the_number_of_threads_changes_no_bit,
+]
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize("law", [*LAWS, *LAWS_WITH], ids=lambda law: getattr(law, "func", law).__name__)
+@pytest.mark.parametrize("case", WITH_INSTRUMENTS, ids=lambda case: case.name)
+def test_laws_of_all_systems_hold_with_instruments(
+    case: Case, law: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(CASES_OF_LAWS, case.name, case)
+    wanted = signature(law).parameters
+    law(case, **{k: v for k, v in {"tmp_path": tmp_path, "monkeypatch": monkeypatch}.items() if k in wanted})
+
+
 def test_without_endogenous_columns_it_is_least_squares() -> None:
     X, y, _, _ = given("over")
     mine, theirs = InstrumentalVariables().fit(X, y), LinearRegression().fit(X, y)
@@ -160,6 +206,9 @@ def test_what_does_not_identify_coefficients_is_named() -> None:
         (["d"], ["no"], "no column 'no'"),
         ([], ["z"], "without an endogenous column"),
         (["d"], ["d", "z"], "is endogenous, and an instrument"),
+        (object(), ["z"], "names or indices of columns"),
+        (["d", "d"], ["z"], "each once"),
+        (7.5, ["z"], "names or indices of columns"),
     ):
         with pytest.raises(InvalidParameter, match=message):
             InstrumentalVariables(endogenous=d, instruments=z).fit(rows, y)

@@ -51,6 +51,7 @@ from adaline.sums import FittedDesign, FittedLikelihood, Scores
 from adaline.wording import degrees
 
 POWERS = {"HC0": 0.0, "HC1": 0.0, "HC2": 1.0, "HC3": 2.0, "HC4": 4.0}
+FEW_ROWS = 30  # a coefficient, below which a summary warns of HC0: with 17, 95 % intervals covered 89 %
 KNOWN_LAGS = AnyOf(NONE, WholeNumber(0))
 # relative differences of weight, residual squares and total up to which rows count as those fitted
 WEIGHT_TOLERANCE, SQUARES_TOLERANCE, TOTAL_TOLERANCE = 1e-9, 1e-6, 1e-9
@@ -277,6 +278,12 @@ class ErrorOptions:
                 "'HC1' or 'cluster'"
             )
 
+    def few_rows(self, observations: float, parameters: float) -> list[str]:
+        """Return the line of a table about too few rows for these errors."""
+        if self.errors != "HC0" or observations >= FEW_ROWS * parameters:
+            return []
+        return [f"HC0 errors of {observations:g} rows and {parameters:g} coefficients are too small: use errors='HC3'"]
+
     def tempered(self, design: Design, mean: float) -> Design:
         """Return a fit with the power of these errors; `mean` is that of the leverages."""
         return design._replace(power=POWERS.get(self.errors, 0.0), typical=mean if self.errors == "HC4" else None)
@@ -377,6 +384,7 @@ def covariances(
         scores = source.sum(Scores, through, size=1 + factor_of(fit).rank)
         refuse_full_leverage(source, through, scores, errors)
         meat, squares = scores.meat, scores.squares
+        notes = options.few_rows(sample.n, float(fit.trace[0]))
     check_squares(source, fit, squares)
     out = []
     for k in range(targets):

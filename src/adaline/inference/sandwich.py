@@ -128,6 +128,7 @@ def judge_likelihood(
         scores = source.sum(Scores, design, size=m, targets=1)
         refuse_full_leverage(source, design, scores, options.errors)
         meat, cost = scores.meat, scores.squares
+        notes = options.few_rows(n, p)
     check_rows_cost(fit, source, cost)
     root = design.root @ root_of(meat[0], small_sample_factor(options.errors, n, p))
     return replace(fit.without_dependent(), root=root), n - p, notes

@@ -25,6 +25,7 @@ from adaline.inference.bootstrap import RowsOfFit
 from adaline.inference.bootstrap_intervals import BootstrapInterval, bca_ends, percentile_ends, studentised_ends
 from adaline.inference.classical import Interval
 from adaline.inference.clusters import FEW_GROUPS, read_groups
+from adaline.inference.covariance import FEW_ROWS
 from adaline.inference.summary import LOWER, UPPER, FrameBackend, IntervalTable
 from adaline.inference.view import RowsAgain
 from adaline.input.basis import columns_of
@@ -299,6 +300,9 @@ def _drawn_together(
     about = [f"drawn: {how}; seed {drawn.seed}; solved in {counted(passes, 'pass')} over the rows"]
     if 0 < groups < FEW_GROUPS:
         about.append(f"{counted(groups, 'group')} are few for a bootstrap: summary(errors='cluster') is more reliable")
+    rows, coefficients = parts[0].source.count_rows(), found[0].values.shape[1]
+    if kind != "studentised" and not groups and rows < FEW_ROWS * coefficients:
+        about.append(f"{rows:,} rows are few for intervals from percentiles: interval='studentised' is more reliable")
     last = max(one.last_step for one in found)
     if last:
         about.append(f"Newton's method ended after steps of at most {last:.1g} standard errors")

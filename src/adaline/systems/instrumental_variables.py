@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, RowsLike, is_device, is_sparse
+from adaline.arrays import Array, RowsLike, beside, is_device, is_sparse, namespace
 from adaline.basis.base import Basis
 from adaline.block import Shape
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, warn
@@ -68,6 +68,8 @@ class ColumnList(Check):
     wanted = "names or indices of columns, each once"
 
     def accepts(self, value: object) -> bool:
+        if not isinstance(value, str | int | np.integer | Collection):
+            return False
         listed = _listed(value)
         return all(isinstance(one, str | int | np.integer) and not isinstance(one, bool) for one in listed) and len(
             {*listed}
@@ -453,11 +455,18 @@ class InstrumentalVariables(LinearSystem):
 
     def _regressors(self, X: RowsLike) -> RowsLike:
         design = self._own_design
-        if design is None or isinstance(X, Source) or design.given[0].coding is not None:
+        if design is None or isinstance(X, Source):
             return X
         given = design.given[0]
         if isinstance(X, np.ndarray) or is_sparse(X) or is_device(X):
-            return X[:, design.regressors] if getattr(X, "ndim", 2) == 2 and X.shape[1] == given.count else X
+            if getattr(X, "ndim", 2) != 2 or X.shape[1] != given.count:
+                return X
+            if not is_device(X):
+                return X[:, design.regressors]
+            xp = namespace(X)
+            return xp.take(X, beside(X, design.regressors.astype(np.int64)), axis=1)
+        if given.coding is not None:
+            return X
         frame = nw.from_native(X, pass_through=True, eager_only=True)
         if not isinstance(frame, nw.DataFrame):
             return self._regressors(np.asarray(X)) if isinstance(X, list | tuple) else X
