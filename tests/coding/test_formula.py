@@ -250,3 +250,30 @@ def test_a_column_of_the_name_of_a_constant_is_quoted() -> None:
         nw.from_native(frame, eager_only=True)
     )
     np.testing.assert_allclose(found, np.column_stack([np.sin(np.pi * frame.x), [0.5, 2.0, 1.0]]), rtol=1e-15)
+
+
+def test_an_interaction_has_the_mean_of_every_pair_of_levels() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 2, 60), rng.choice(["p", "q", "r"], 60)
+    frame = pd.DataFrame({"a": a, "b b": b, "y": rng.normal(size=60)})
+    model = LinearRegression().fit(open_table(frame, formula="y ~ interaction(a, `b b`)"))
+    means = frame.groupby(["a", "b b"])["y"].transform("mean")
+    np.testing.assert_allclose(model.predict(frame), means, atol=1e-12)
+    assert model.n_features_in_ == 5
+    for wrong in ("interaction(a, b, drop=TRUE)", "interaction(a,)"):
+        with pytest.raises(InvalidParameter, match=r"takes columns alone, as interaction\(a, b\)"):
+            open_table(frame, formula=f"y ~ {wrong}")
+
+
+def test_ordered_categories_are_coded_by_their_levels_and_by_polynomials_where_asked() -> None:
+    rng = np.random.default_rng(1)
+    size = rng.choice(["small", "medium", "large"], 40)
+    frame = pd.DataFrame({"size": pd.Categorical(size, ["small", "medium", "large"], ordered=True)})
+    frame["y"] = rng.normal(size=40) + frame["size"].cat.codes
+    levels = LinearRegression().fit(open_table(frame, formula="y ~ size"))
+    powers = LinearRegression().fit(open_table(frame, formula="y ~ C(size, Poly)"))
+    assert levels.feature_names_in_.tolist() == ["size[T.medium]", "size[T.large]"]
+    np.testing.assert_allclose(levels.predict(frame), powers.predict(frame), atol=1e-12)
+    means = frame.groupby("size", observed=True)["y"].mean().to_numpy()
+    trend = np.array([[-np.sqrt(0.5), 0.0, np.sqrt(0.5)], np.array([1.0, -2.0, 1.0]) / np.sqrt(6.0)])  # contr.poly(3)
+    np.testing.assert_allclose(powers.coef_, trend @ means, atol=1e-12)

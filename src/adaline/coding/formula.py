@@ -28,6 +28,8 @@ MOST_TERMS = 10_000
 LONGEST, LONGEST_SHOWN = 50_000, 200  # characters of a formula, and of one in a message
 QUOTE = re.compile(r"""\bQ\(\s*("[^"`]*"|'[^'`]*')\s*\)""")
 
+INTERACTION = re.compile(r"\binteraction\(((?:[^()`\"']|`[^`]*`|\([^()]*\))*)\)")
+
 
 @dataclass(frozen=True)
 class Formula:
@@ -72,6 +74,7 @@ def read_formula(
     if len(text) > LONGEST:
         raise InvalidParameter(f"the formula {shown!r} has {len(text):,} characters; at most {LONGEST:,} are read")
     text = QUOTE.sub(lambda found: f"`{found[1][1:-1]}`", text)
+    text = INTERACTION.sub(lambda found: _product(found[1], categories, shown), text)
     text, additive = split_additive(text)
     text, absorb, instrumented = _without_effects(text, shown)
     if additive and (absorb or instrumented):
@@ -116,6 +119,14 @@ def read_formula(
         raise InvalidParameter(f"the formula {shown!r} leaves nothing to fit: neither a column nor a constant")
     _check_names(formula, known)
     return formula
+
+
+def _product(columns: str, categories: Collection[str], shown: str) -> str:
+    """Return interaction(a, b), a category of all pairs of levels, as the product a:b, which has the same fit."""
+    names = [name.strip() for name in _split(columns, ",")]
+    if not all(names) or any("=" in name for name in names):
+        raise InvalidParameter(f"interaction() in the formula {shown!r} takes columns alone, as interaction(a, b)")
+    return f"({':'.join(n if n.strip('`') in categories or '(' in n else f'C({n})' for n in names)})"
 
 
 def _without_effects(text: str, shown: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
