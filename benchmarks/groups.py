@@ -38,6 +38,7 @@ def groups(settings: Settings) -> Section:
                 _table(f"one column: {count} groups of 20 rows", _one_column(path)),
                 _table(f"logistic regression: {count} groups of 20 rows, 4 columns", _logistic(path, columns, count)),
                 _table(f"Poisson regression: {count} groups of 20 rows, 4 columns", _poisson(path, columns, count)),
+                _table(f"windows of 250 rows: {count} rows, 4 columns", _windows(columns, count)),
             ],
         )
 
@@ -106,6 +107,25 @@ def _poisson(path: Path, columns: dict[str, Any], count: int) -> dict[str, tuple
         "loop of statsmodels": _loop(
             lambda x, t: sm.GLM(t, sm.add_constant(x), sm.families.Poisson()).fit().pvalues, columns, "count", count
         ),
+    }
+
+
+def _windows(columns: dict[str, Any], count: int) -> dict[str, tuple[Callable[[], Any], float]]:
+    import pandas as pd
+    import statsmodels.api as sm
+    from statsmodels.regression.rolling import RollingOLS
+
+    from adaline import LinearRegression, fit_groups
+
+    frame = pd.DataFrame({name: columns[name][:count] for name in ("y", *COLUMNS)})
+
+    def rolling() -> Any:
+        fit = RollingOLS(frame["y"], sm.add_constant(frame[COLUMNS]), window=250).fit()
+        return fit.params, fit.bse
+
+    return {
+        OURS: (lambda: fit_groups(LinearRegression(), frame, target="y", window=250), 1.0),
+        "RollingOLS of statsmodels": (rolling, 1.0),
     }
 
 

@@ -13,7 +13,7 @@
 // separated: there is no minimum.
 #pragma once
 
-#include "groups.hpp"
+#include "group_windows.hpp"
 #include "losses.hpp"
 
 namespace adaline::ADALINE_ISA {
@@ -308,19 +308,22 @@ class GroupLikelihood : GroupColumns {
 };
 
 template <class Fit>
-inline void fit_groups(const GroupRows& rows, index D, const index* starts, index groups, const GroupFit& out) {
+inline void fit_groups(const GroupRows& rows, index D, const index* begins, const index* ends, index groups,
+                       const GroupFit& out) {
     Fit own(rows, D);
     for (index g = 0; g < groups; ++g) {
         const index at = g * (1 + D);
-        own.fit(starts[g], starts[g + 1],
+        own.fit(begins[g], ends[g],
                 {out.theta + at, out.error + at, out.statistic + at, out.freedom + g, out.digits + g, out.state + g,
                  out.column + g});
     }
 }
 
-// Groups g = 0 .. groups - 1 are rows starts[g] .. starts[g + 1] of the order; out is that of the first.
-inline void group_regressions(const GroupRows& rows, index D, const index* starts, index groups, const GroupFit& out) {
-    (rows.loss == Loss::squared ? fit_groups<GroupRegression> : fit_groups<GroupLikelihood>)(rows, D, starts, groups, out);
+// Groups g = 0 .. groups - 1 are rows begins[g] .. ends[g] of the order; out is that of the first.
+inline void group_regressions(const GroupRows& rows, index D, const index* begins, const index* ends, index groups,
+                              const GroupFit& out) {
+    const auto fit = rows.loss == Loss::squared ? fit_groups<WindowRegression> : fit_groups<GroupLikelihood>;
+    fit(rows, D, begins, ends, groups, out);
 }
 
 }  // namespace adaline::ADALINE_ISA

@@ -226,7 +226,8 @@ class GroupColumns {
           sums(D + 1), kept(D) {}
 };
 
-class GroupRegression : GroupColumns {
+class GroupRegression : protected GroupColumns {
+  protected:
     static constexpr double exact_ratio = 1e-15;  // residuals that are rounding
 
     std::vector<double> h, step, reflected;
@@ -294,31 +295,8 @@ class GroupRegression : GroupColumns {
         }
     }
 
-  public:
-    GroupRegression(const GroupRows& rows, index D) : GroupColumns(rows, D), h(D), step(D), reflected(D) {}
-
-    // One group: rows begin .. end of the order.
-    void fit(index begin, index end, const GroupFit& out) {
-        index where;
-        GroupState state = open(begin, end, out, &where);
-        const bool open = state == GroupState::solved || state == GroupState::constant || state == GroupState::dependent;
-        if (open && !solve(&state, out)) state = GroupState::undecided;
-        *out.state = std::int32_t(state);
-        *out.column = std::int32_t(where);
-    }
-
-  private:
-    bool solve(GroupState* state, const GroupFit& out) {
-        start();
-        double whole = residual();
-        for (int steps = 0;; ++steps) {
-            *out.digits = digits_after(whole);
-            if (*out.digits > 15 || steps == most_steps) break;
-            theta[0] += constant_step(whole);
-            for (index k = 0; k < p; ++k) theta[1 + k] += step[k];
-            whole = residual();
-        }
-        if (!std::isfinite(squares) || *out.digits < 6) return false;
+    // Standard errors and statistics by the sum of squares.
+    void report(GroupState* state, const GroupFit& out) {
         double freedom = total - rows.intercept;
         for (index k = 0; k < p; ++k)
             freedom -= rows.pull ? 1 - rows.pull[kept[k]] * error[1 + k] * error[1 + k] : 1;
@@ -330,7 +308,34 @@ class GroupRegression : GroupColumns {
         *out.freedom = freedom;
         if (*state == GroupState::solved && !(freedom > 0.5)) *state = GroupState::no_freedom;
         if (*state == GroupState::solved && !tested) *state = GroupState::exact;
+    }
+
+    bool solve(GroupState* state, const GroupFit& out) {
+        start();
+        double whole = residual();
+        for (int steps = 0;; ++steps) {
+            *out.digits = digits_after(whole);
+            if (*out.digits > 15 || steps == most_steps) break;
+            theta[0] += constant_step(whole);
+            for (index k = 0; k < p; ++k) theta[1 + k] += step[k];
+            whole = residual();
+        }
+        if (!std::isfinite(squares) || *out.digits < 6) return false;
+        report(state, out);
         return true;
+    }
+
+  public:
+    GroupRegression(const GroupRows& rows, index D) : GroupColumns(rows, D), h(D), step(D), reflected(D) {}
+
+    // One group: rows begin .. end of the order.
+    void fit(index begin, index end, const GroupFit& out) {
+        index where;
+        GroupState state = open(begin, end, out, &where);
+        const bool open = state == GroupState::solved || state == GroupState::constant || state == GroupState::dependent;
+        if (open && !solve(&state, out)) state = GroupState::undecided;
+        *out.state = std::int32_t(state);
+        *out.column = std::int32_t(where);
     }
 };
 

@@ -109,7 +109,8 @@ struct Kernels {
                            double* nearest);
     void (*mixture_dense)(double* sums, Dense, const double* weight, const double* constants, const double* means,
                           const double* factors, index K, bool whole, View);
-    void (*group_regressions)(const GroupRows&, index D, const index* starts, index groups, const GroupFit&);
+    void (*group_regressions)(const GroupRows&, index D, const index* begins, const index* ends, index groups,
+                              const GroupFit&);
 };
 
 namespace baseline {

@@ -457,12 +457,13 @@ def _levels(rng: np.random.Generator) -> Iterator[Agreement]:
 def _groups(rng: np.random.Generator) -> Iterator[Agreement]:
     """Yield the checks of regressions of groups of rows: of estimates, standard errors, statistics and states."""
     x, y, weight = [*rng.normal(size=(3, ROWS))], rng.normal(size=ROWS), rng.uniform(0.5, 2.0, ROWS)
-    order, starts = rng.permutation(ROWS).astype(np.int32), np.array([0, 9, 40, 41, ROWS])
+    order = rng.permutation(ROWS).astype(np.int32)
+    begins, ends = np.array([0, 9, 12, 41]), np.array([9, 40, 43, ROWS])  # the third is a window after the second
     pull = np.array([0.0, 0.5, 2.0])
 
     def after(function: Callable[..., Any], t: Array, loss: Any) -> list[Array]:
         numbers, facts, marks = np.zeros((3, 4, 4)), np.zeros((2, 4)), np.zeros((2, 4), np.int32)
-        function(*numbers, facts, *marks, x, t, weight, order, starts, pull, True, loss, 0, 4)
+        function(*numbers, facts, *marks, x, t, weight, order, begins, ends, pull, True, loss, 0, 4)
         return [np.nan_to_num(numbers), np.nan_to_num(facts[0]), marks.astype(np.float64)]
 
     for loss, t in (("squared", y), ("logistic", (y > 0).astype(np.float64)), ("poisson", np.floor(np.abs(y)))):

@@ -249,6 +249,10 @@ def test_any_system_with_a_summary_fits_groups(system: Any) -> None:
     [
         ({"target": "x"}, "target: the table has no column 'x'"),
         ({"by": []}, "by must name a column"),
+        ({"window": 0}, "window"),
+        ({"window": 500}, "the largest group has .* rows of 500"),
+        ({"order": "a"}, "order is of windows"),
+        ({"window": 5, "order": "x"}, "order: the table has no column 'x'"),
         ({"by": ["key", "key"]}, "'key' is named twice"),
         ({"features": ["y", "a"]}, "leave out target, keys and weight"),
         ({"weight": "a"}, "weights must be finite and not negative"),
@@ -265,10 +269,11 @@ def test_what_is_wrong_is_named(given: dict[str, Any], says: str) -> None:
 
 
 @needs_native
+@pytest.mark.parametrize("window", [None, 14])
 @pytest.mark.parametrize("loss", ["squared", "logistic", "poisson"])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("pull", [None, np.array([0.0, 1e-4, 3.0])])
-def test_the_kernel_is_its_reference(pull: Any, intercept: bool, loss: Any) -> None:
+def test_the_kernel_is_its_reference(pull: Any, intercept: bool, loss: Any, window: int | None) -> None:
     frame = with_labels(table(9, 2))
     frame.loc[frame["key"] == 3, "a"] = 1.0
     frame.loc[frame["key"] == 4, "b"] = frame["a"]
@@ -277,6 +282,7 @@ def test_the_kernel_is_its_reference(pull: Any, intercept: bool, loss: Any) -> N
     t = frame[{"squared": "y", "logistic": "up", "poisson": "count"}[loss]].to_numpy()
     columns = [np.ascontiguousarray(frame[name]) for name in COLUMNS]
     grouping = group_rows(nw.from_native(frame), ["key"])
+    grouping = grouping if window is None else grouping.windows(window, 0)
     found = []
     for function in (kernels.native.group_regressions, regressions.group_regressions_reference):
         numbers = (
@@ -284,13 +290,13 @@ def test_the_kernel_is_its_reference(pull: Any, intercept: bool, loss: Any) -> N
             np.empty((2, grouping.groups)),
             np.empty((2, grouping.groups), np.int32),
         )
-        given = (columns, t, frame["n"].to_numpy(), grouping.order, grouping.starts, pull, intercept)
+        given = (columns, t, frame["n"].to_numpy(), grouping.order, grouping.begins, grouping.ends, pull, intercept)
         kind = kernels.native.Loss[loss] if len(found) == 0 else loss
         function(*numbers[0], numbers[1], *numbers[2], *given, kind, 0, grouping.groups)
         found.append(numbers)
     np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-12 if intercept else 1e-9, atol=1e-20)
     np.testing.assert_allclose(found[0][1][0], found[1][1][0], rtol=1e-12)
-    np.testing.assert_allclose(found[0][1][1], found[1][1][1], atol=1.0)
+    np.testing.assert_allclose(found[0][1][1], found[1][1][1], atol=1.0 if window is None else 6.0)  # of sums
     np.testing.assert_array_equal(found[0][2], found[1][2])
 
 
@@ -299,7 +305,8 @@ def test_rows_are_the_same_whether_they_are_sorted() -> None:
     mixed, by_key = (group_rows(nw.from_native(one), ["g", "k"]) for one in (frame, frame.sort_values(["g", "k"])))
     assert by_key.order is None
     assert isinstance(mixed, Grouping)
-    assert mixed.starts.tolist() == by_key.starts.tolist() == [0, 2, 3, 4]
+    assert mixed.begins.tolist() == by_key.begins.tolist() == [0, 2, 3]
+    assert mixed.ends.tolist() == by_key.ends.tolist() == [2, 3, 4]
     assert [mixed.rows(g).tolist() for g in range(3)] == [[1, 3], [0], [2]]
 
 
@@ -324,3 +331,56 @@ def test_files_and_formulas_are_read_as_frames_are(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(
         dropped, fit_groups(LinearRegression(), frame.dropna(), target="y", by="key", features=["a", "b"])
     )
+
+
+def windowed(frame: pd.DataFrame, window: Any, **given: Any) -> pd.DataFrame:
+    return fit_groups(LinearRegression(), frame, target="y", by="key", features=COLUMNS, window=window, **given)
+
+
+def long_groups(rows: int = 150) -> pd.DataFrame:
+    return table(40, 3).head(3 * rows).assign(key=lambda f: np.arange(len(f)) % 3, day=lambda f: np.arange(len(f)))
+
+
+@pytest.mark.parametrize("weight", [None, "n"])
+@pytest.mark.parametrize("window", [40, "expanding"])
+def test_windows_are_what_refits_give(window: Any, weight: str | None) -> None:
+    frame = long_groups()
+    found = windowed(frame.sample(frac=1, random_state=0), window, order="day", weight=weight)
+    assert list(found.columns[:3]) == ["key", "day", "name"]
+    first = 40 if window == 40 else 5
+    assert len(found) == 4 * 3 * (150 - first + 1)
+    assert (found["digits"] > 10).all()
+    for place in range(0, len(found) // 4, 29):
+        own = found.iloc[4 * place : 4 * place + 4].set_index("name")
+        key, day = own[["key", "day"]].iloc[0]
+        rows = frame[(frame["key"] == key) & (frame["day"] <= day)].tail(40 if window == 40 else len(frame))
+        wanted = one_fit(LinearRegression(), rows, **({} if weight is None else {"sample_weight": rows[weight]}))
+        np.testing.assert_allclose(own[STATISTICS], wanted.loc[own.index], rtol=1e-9)
+        assert (own["rows"] == len(rows)).all()
+
+
+def test_windows_notice_that_their_sums_have_drifted() -> None:
+    frame = long_groups()
+    frame.loc[3 * 50, ["y", "a"]] = 1e18, -1e17  # in the windows of rows 50 to 89 of the first group
+    frame.loc[3 * 120 + 1, "b"] = np.nan
+    found = windowed(frame.drop(columns="day"), 40)
+    last = found["row"] // 3
+    outside = (found["key"] != 0) | ~last.between(50, 89)
+    gap = (found["key"] == 1) & (last >= 120)
+    assert (found.loc[gap, "status"] == "missing values in b").all()
+    assert (found.loc[outside & ~gap, "digits"] > 11).all()
+    for row in (3 * 90, 3 * 91, 3 * 149):
+        own = found[found["row"] == row].set_index("name")
+        rows = frame[(frame["key"] == 0) & (frame.index <= row)].tail(40)
+        np.testing.assert_allclose(own[STATISTICS], one_fit(LinearRegression(), rows).loc[own.index], rtol=1e-9)
+
+
+def test_windows_of_other_systems_and_of_all_rows() -> None:
+    frame = with_labels(long_groups(60)).drop(columns=["day", "key"])
+    for system, target in ((GeneralizedLinear("poisson"), "count"), (RobustRegression(), "y")):
+        found = fit_groups(system, frame, target=target, features=["a", "b"], window=170)
+        own = found.tail(3)
+        with kept_warnings():
+            model = system.fit(frame[["a", "b"]].tail(170), frame[target].tail(170))
+        np.testing.assert_allclose(own["estimate"], [model.intercept_, *model.coef_], rtol=1e-9)
+        assert found["row"].iloc[0] == 169

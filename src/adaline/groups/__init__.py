@@ -7,6 +7,8 @@ Decisions
 - **Rows, not sums.** A group is small enough for the cache: its columns are centred and factored by reflections (QR),
   and the solution is refined on the rows in double-double. The standard errors have the digits of the triangle, and
   what one more step would change is the certificate: a bound on the error of every coefficient.
+- **Windows.** Sums in double-double of overlapping windows are updated and downdated (`native/group_windows.hpp`): in
+  float64 they would lose digits with every row that goes. The bound on their drift is part of the certificate.
 - **Rank.** A column is left out, as in R, where less than 2 (D + 10) eps of it remains beside those before it. Where
   more remains, but the condition exceeds 1e7 or the rounding of the numbers themselves is as large, the kernel decides
   nothing: the group is fitted by the system as any other table.

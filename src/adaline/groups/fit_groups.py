@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from adaline.groups.regressions import STATES, GroupedRows, KernelLoss, regress
 from adaline.groups.rows import GroupTable, read_group_table
 from adaline.inference.summary import FrameBackend, frame_of_columns
 from adaline.input.basis import columns_of
+from adaline.parameters import COUNT, NONE, AnyOf, OneOf
 from adaline.results import Status
 from adaline.solvers.smooth.choose import SmoothSolver
 from adaline.sources import TableSource
@@ -64,6 +65,7 @@ FITTED_BY_KERNEL: tuple[tuple[type, KernelLoss, dict[str, tuple[Any, ...]]], ...
         },
     ),
 )
+WINDOW = AnyOf(NONE, OneOf("expanding"), COUNT)
 STATISTICS = ("estimate", "std_error", "statistic", "p_value")
 RESULTS = ("name", *STATISTICS, "rows", "status", "digits")
 
@@ -95,10 +97,12 @@ def fit_groups(
     data: DataLike,
     *,
     target: str | None = None,
-    by: str | Sequence[str],
+    by: str | Sequence[str] = (),
     features: Sequence[str] | None = None,
     weight: str | None = None,
     formula: str | None = None,
+    window: int | Literal["expanding"] | None = None,
+    order: str | None = None,
 ) -> Any:
     """Fit the same regression to every group of a table, and return a frame of coefficients.
 
@@ -117,19 +121,27 @@ def fit_groups(
     target : name
         The column to predict.
     by : name, or list of names
-        The columns whose values say to which group a row belongs. A missing value is a group of its own.
+        The columns whose values say to which group a row belongs. A missing value is a group of its own. It may be
+        left out where there are windows.
     features : list of names, or None
         Columns to learn from; None: all but target, keys and weight.
     weight : name, or None
         Column of weights: how often a row was observed.
     formula : text, or None
         Instead of target and features, as in "log(sold) ~ price + C(season)"; scales and levels are those of all rows.
+    window : number of rows, "expanding", or None
+        Fit every run of so many rows of a group that follow each other, or every run that begins with its first row and
+        has more rows than coefficients, instead of all its rows. Least squares and ridge take the same time for windows
+        of any length: rows that come and go update their sums, and the windows whose sums have drifted are read again.
+    order : name, or None
+        The column that says in which order the rows of a group follow each other; None: as they come.
 
     Returns
     -------
     frame
         Of the kind of `data` where that is a frame, else of pandas where it is installed. For each group, sorted by
-        key, it has one row a coefficient, with the columns of `by`, `name` ("intercept" or the column), `estimate`,
+        key, it has one row a coefficient, with the columns of `by`, of windows `order` of their last row (or `row`, its
+        place in the table, from 0), `name` ("intercept" or the column), `estimate`,
         `std_error`, `statistic`, `p_value`, `rows` of the group, `status`, and `digits`: the correct digits of the
         group's worst coefficient, a proven bound. `status` is "solved", or says why there are no numbers (missing
         values, too few rows, separated classes), why some are missing (a column that is constant or depends on others
@@ -157,7 +169,16 @@ def fit_groups(
     given = {"target": target, "features": features, "weight": weight, "formula": formula}
     if isinstance(data, TableSource) and any(value is not None for value in given.values()):
         raise InvalidParameter("the table is open: name target, features and weight in open_table")
-    table = read_group_table(data, TableSpec.of(**given), names_of(by), is_classifier(system))
+    keys = names_of(by)
+    if not keys and window is None:
+        raise InvalidParameter("by must name a column, or window a number of rows")
+    WINDOW.check("window", window)
+    if order is not None and window is None:
+        raise InvalidParameter("order is of windows: give window= too")
+    table = read_group_table(data, TableSpec.of(**given), keys, is_classifier(system), order)
+    if window is not None:
+        least = len(table.names) + bool(getattr(system, "fit_intercept", True)) + 1
+        table = table.of_windows(None if isinstance(window, str) else int(window), least)
     found = _fit_all(system, table)
     if not getattr(system, "fit_intercept", True):
         return _frame(table, found.without_intercept(), table.names)
@@ -225,10 +246,11 @@ def _fit_one(system: AnySystem, rows: GroupedRows, group: int, names: list[str],
 def _frame(groups: GroupTable, found: Found, names: list[str]) -> Any:
     """Return the frame of coefficients, of the kind of the table where it is a frame."""
     keys, grouping = groups.keys, groups.grouping
-    if taken := [name for name in keys.columns if name in RESULTS]:
+    numbered = ["row"] if groups.windows and groups.order is None else []
+    if taken := [name for name in keys.columns if name in (*RESULTS, *numbered)]:
         raise InvalidParameter(f"the key {taken[0]!r} has the name of a column of the result: rename it")
-    first = np.repeat(grouping.first_rows, len(names))
-    columns: dict[str, Any] = {name: keys[name][first] for name in keys.columns}
+    last = np.repeat(grouping.last_rows, len(names))
+    columns: dict[str, Any] = {name: keys[name][last] for name in keys.columns} | dict.fromkeys(numbered, last)
     columns["name"] = names * grouping.groups
     columns |= {name: getattr(found, name).ravel() for name in STATISTICS}
     columns["rows"] = np.repeat(grouping.sizes, len(names))

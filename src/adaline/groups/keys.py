@@ -1,4 +1,4 @@
-"""Rows sorted by the columns that say to which group they belong."""
+"""Rows sorted by the columns that say to which group they belong, and windows of them."""
 
 from __future__ import annotations
 
@@ -17,41 +17,62 @@ LONGEST_CODE = 2**62  # of the codes of several columns in one number
 
 
 class Grouping(NamedTuple):
-    """Rows by group, the groups sorted by their keys.
+    """Rows by group, the groups sorted by their keys; or windows of such rows.
 
     Parameters
     ----------
-    starts : (G + 1,) where each group begins in the order.
+    begins, ends : (G,) where the rows of each group begin in the order, and where they end.
     order : (N,) the rows sorted by group, those of a group in their order; None where they are so already.
     """
 
-    starts: NDArray[np.int64]
+    begins: NDArray[np.int64]
+    ends: NDArray[np.int64]
     order: NDArray[np.int32] | None
 
     @property
     def groups(self) -> int:
         """Number of groups."""
-        return len(self.starts) - 1
+        return len(self.begins)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
         """Number of rows of each group."""
-        return np.diff(self.starts)
+        return np.asarray(self.ends - self.begins)
 
     @property
-    def first_rows(self) -> NDArray[np.int64]:
-        """A row of each group."""
-        first = self.starts[:-1]
-        return first if self.order is None else self.order[first].astype(np.int64)
+    def last_rows(self) -> NDArray[np.int64]:
+        """The last row of each group."""
+        last = self.ends - 1
+        return last if self.order is None else self.order[last].astype(np.int64)
 
     def rows(self, group: int) -> NDArray[np.int64]:
         """Return the rows of a group."""
-        own = slice(self.starts[group], self.starts[group + 1])
+        own = slice(self.begins[group], self.ends[group])
         return np.arange(own.start, own.stop) if self.order is None else self.order[own].astype(np.int64)
+
+    def windows(self, length: int | None, least: int) -> Grouping:
+        """Return all windows of this length in each group; None: those from its first row, of at least so many rows."""
+        shortest = least if length is None else length
+        counts = np.maximum(self.sizes - shortest + 1, 0)
+        group = np.repeat(np.arange(self.groups), counts)
+        shift = np.arange(len(group)) - np.repeat(np.cumsum(counts) - counts, counts)
+        begins = self.begins[group]
+        return Grouping(begins + (shift if length is not None else 0), begins + shift + shortest, self.order)
+
+
+def sorted_rows(frame: nw.DataFrame[Any], by: str) -> nw.DataFrame[Any]:
+    """Return a frame sorted by the values of a column, missing ones last; equal ones stay in their order."""
+    codes, _ = _codes(frame[by])
+    return frame if (codes[1:] >= codes[:-1]).all() else frame[np.argsort(codes, kind="stable")]
 
 
 def group_rows(frame: nw.DataFrame[Any], by: Sequence[str]) -> Grouping:
-    """Return the rows of a frame by the values of these columns; missing ones are a group of their own, the last."""
+    """Return the rows of a frame by the values of these columns; missing ones are a group of their own, the last.
+
+    Without columns all rows are one group.
+    """
+    if not by:
+        return Grouping(np.zeros(1, np.int64), np.full(1, len(frame), np.int64), None)
     codes, count = _codes(frame[by[0]])
     for name in by[1:]:
         more, levels = _codes(frame[name])
@@ -60,11 +81,12 @@ def group_rows(frame: nw.DataFrame[Any], by: Sequence[str]) -> Grouping:
         codes, count = codes * levels + more, count * levels
     if len(codes) and (codes[1:] >= codes[:-1]).all():
         begins = np.flatnonzero(codes[1:] != codes[:-1]) + 1
-        return Grouping(np.concatenate([[0], begins, [len(codes)]]).astype(np.int64), None)
+        starts = np.concatenate([[0], begins, [len(codes)]]).astype(np.int64)
+        return Grouping(starts[:-1], starts[1:], None)
     codes, count = _ranks(codes)
     order, starts = np.empty(len(codes), dtype=np.int32), np.empty(count + 1, dtype=np.int64)
     put_order(order, starts, np.ascontiguousarray(codes[None], dtype=np.int32))
-    return Grouping(starts, order)
+    return Grouping(starts[:-1], starts[1:], order)
 
 
 def _ranks(values: NDArray[Any]) -> tuple[NDArray[np.int64], int]:

@@ -105,7 +105,8 @@ def regress(
 
     def work(i: int) -> None:
         found = (theta, error, statistic, facts, state, column)
-        given = (rows.columns, rows.t, rows.weight, rows.grouping.order, rows.grouping.starts, pull, intercept, kind)
+        own = (rows.grouping.order, rows.grouping.begins, rows.grouping.ends)
+        given = (rows.columns, rows.t, rows.weight, *own, pull, intercept, kind)
         group_regressions(*found, *given, bounds[i], bounds[i + 1])
 
     run_blocks(len(bounds) - 1, work)
@@ -113,9 +114,16 @@ def regress(
 
 
 def _tasks(grouping: Grouping) -> list[int]:
-    """Return the groups at which tasks of about as many rows begin, and the number of all groups."""
-    tasks = max(int(grouping.starts[-1]) // TASK_ROWS, 1)
-    cuts = np.searchsorted(grouping.starts, np.linspace(0, int(grouping.starts[-1]), tasks + 1)[1:-1])
+    """Return the groups at which tasks of about as many rows begin, and the number of all groups.
+
+    Of a window that overlaps the one before, rows that it has besides count, so that long windows make long tasks.
+    """
+    if not grouping.groups:
+        return [0]
+    overlap = np.append(0, np.maximum(grouping.ends[:-1] - grouping.begins[1:], 0))
+    new = np.cumsum(grouping.sizes - overlap)
+    tasks = max(int(new[-1]) // max(TASK_ROWS, int(grouping.sizes.max()) if overlap.any() else 0), 1)
+    cuts = np.searchsorted(new, np.linspace(0, int(new[-1]), tasks + 1)[1:-1])
     return [0, *np.unique(cuts[(cuts > 0) & (cuts < grouping.groups)]).tolist(), grouping.groups]
 
 
@@ -130,16 +138,17 @@ def group_regressions_reference(
     t: Array,
     weight: Array | None,
     order: NDArray[np.int32] | None,
-    starts: NDArray[np.int64],
+    begins: NDArray[np.int64],
+    ends: NDArray[np.int64],
     pull: Array | None,
     intercept: bool,
     loss: Any,
     first: int,
     last: int,
 ) -> None:
-    """Set what is found of groups first .. last - 1 of those that begin at `starts` in the order."""
+    """Set what is found of groups first .. last - 1, which begin and end there in the order, each on its own."""
     for g in range(first, last):
-        rows: Any = slice(starts[g], starts[g + 1])
+        rows: Any = slice(begins[g], ends[g])
         rows = rows if order is None else order[rows]
         own = np.column_stack([*(one[rows] for one in x), t[rows]])
         weights = np.ones(len(own)) if weight is None else weight[rows]

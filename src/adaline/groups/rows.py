@@ -14,7 +14,7 @@ from adaline.coding import Column
 from adaline.coding.frames import collected, learn_from_frame
 from adaline.coding.reading import is_missing
 from adaline.errors import InvalidData, InvalidParameter
-from adaline.groups.keys import Grouping, group_rows
+from adaline.groups.keys import Grouping, group_rows, sorted_rows
 from adaline.groups.regressions import GroupedRows
 from adaline.lazy import nw
 from adaline.results import some
@@ -36,6 +36,8 @@ class GroupTable:
     keys : the columns that say to which group a row belongs.
     rows : the columns themselves, targets, weights and groups.
     native : whether the table was given as a frame, so that results are one of the same kind.
+    order : the column by which the rows of a group are sorted, one of the keys; None where they stay as they come.
+    windows : whether the groups are windows of rows.
     """
 
     names: list[str]
@@ -43,6 +45,16 @@ class GroupTable:
     keys: nw.DataFrame[Any]
     rows: GroupedRows
     native: bool
+    order: str | None
+    windows: bool = False
+
+    def of_windows(self, length: int | None, least: int) -> GroupTable:
+        """Return the table of all windows of this length in each group, or of expanding ones from the least on."""
+        windows = self.grouping.windows(length, least)
+        if not windows.groups:
+            shortest = least if length is None else length
+            raise InvalidData(f"no window: the largest group has {int(self.grouping.sizes.max())} rows of {shortest}")
+        return replace(self, rows=self.rows._replace(grouping=windows), windows=True)
 
     @property
     def grouping(self) -> Grouping:
@@ -50,34 +62,44 @@ class GroupTable:
         return self.rows.grouping
 
 
-def read_group_table(data: DataLike, spec: TableSpec, by: Sequence[str], labels: bool) -> GroupTable:
-    """Return the rows of a frame, a table of any kind, or one that is open; targets are numbers or labels of two
-    classes.
+def read_group_table(
+    data: DataLike, spec: TableSpec, by: Sequence[str], labels: bool, order: str | None = None
+) -> GroupTable:
+    """Return the rows of a frame, a table of any kind, or one that is open, sorted by the column `order` if it is
+    named; targets are numbers or labels of two classes.
     """
-    if not by:
-        raise InvalidParameter("by must name a column")
     frame = None if isinstance(data, TableSource) else framed(collected(data))
     if isinstance(frame, nw.DataFrame) and not spec.formula:
-        return _of_frame(frame, spec, by, labels)
-    return _of_table(data, spec, by, labels)
+        return _of_frame(frame, spec, by, labels, order)
+    return _of_table(data, spec, by, labels, order)
 
 
-def _of_frame(frame: nw.DataFrame[Any], spec: TableSpec, by: Sequence[str], labels: bool) -> GroupTable:
+def _of_frame(
+    frame: nw.DataFrame[Any], spec: TableSpec, by: Sequence[str], labels: bool, order: str | None
+) -> GroupTable:
     """Return the rows of a frame in memory."""
+    keys = [*by, *([] if order is None else [order])]
     weight, known = spec.weight, frame.columns
     target = _one_target(spec.targets)
     others = [target, *([] if weight is None else [weight])]
-    for what, names in (("by", by), ("target", others[:1]), ("weight", others[1:]), ("features", spec.features or ())):
+    for what, names in (
+        ("by", by),
+        ("order", keys[len(by) :]),
+        ("target", others[:1]),
+        ("weight", others[1:]),
+        ("features", spec.features or ()),
+    ):
         for name in names:
             if name not in known:
                 raise InvalidParameter(f"{what}: the table has no column {name!r}; it has {some(known)}")
     if not len(frame):
         raise InvalidData("the table has no rows")
-    names, columns = _columns(frame.select(features_of(spec.features, known, [*by, *others])))
+    frame = frame if order is None else sorted_rows(frame, order)
+    names, columns = _columns(frame.select(features_of(spec.features, known, [*keys, *others])))
     t = _labels(frame[target], target) if labels else _numbers(frame, target)
     grouping = group_rows(frame, by)
     weights = None if weight is None else check_weights(_numbers(frame, weight), weight)
-    return GroupTable(names, target, frame.select(by), GroupedRows(columns, t, weights, grouping), True)
+    return GroupTable(names, target, frame.select(keys), GroupedRows(columns, t, weights, grouping), True, order)
 
 
 def _columns(frame: nw.DataFrame[Any]) -> tuple[list[str], list[Array]]:
@@ -88,28 +110,30 @@ def _columns(frame: nw.DataFrame[Any]) -> tuple[list[str], list[Array]]:
     return list(coding.names), _dense(coding.columns_of(frame))
 
 
-def _of_table(data: DataLike, spec: TableSpec, by: Sequence[str], labels: bool) -> GroupTable:
+def _of_table(data: DataLike, spec: TableSpec, by: Sequence[str], labels: bool, order: str | None) -> GroupTable:
     """Return the rows of a file, a query, or a table that is open."""
+    keys = [*by, *([] if order is None else [order])]
     relation = data.relation if isinstance(data, TableSource) else Relation(data)
     spec = data.spec if isinstance(data, TableSource) else spec
-    for name in by:
-        check_column(relation, name, "by")
+    for i, name in enumerate(keys):
+        check_column(relation, name, "by" if i < len(by) else "order")
     spec = read_spec(relation, spec)
     if spec.offset is not None or spec.absorb:
         raise InvalidParameter("groups of rows take neither an offset nor absorbed effects: open the table without")
     if spec.formula is None:
-        others = [*by, *spec.targets, *([] if spec.weight is None else [spec.weight])]
+        others = [*keys, *spec.targets, *([] if spec.weight is None else [spec.weight])]
         spec = replace(spec, features=tuple(features_of(spec.features, list(relation.schema), others)))
     source = TableSource(TableRows(relation), spec)
     coding = source.learn_coding()
     if not coding.count:
         raise InvalidData("there are no columns to learn from: the formula has none")
     target = _one_target(source.target_names)
-    frame = _in_memory(source, by)
+    frame = _in_memory(source, keys)
+    frame = frame if order is None else sorted_rows(frame, order)
     t = _labels(frame[target], target) if labels else columns_as_targets([target])(frame, 0)[:, 0]
     weight = None if spec.weight is None else check_weights(_numbers(frame, spec.weight), spec.weight)
     rows = GroupedRows(_dense(coding.columns_of(frame)), np.ascontiguousarray(t), weight, group_rows(frame, by))
-    return GroupTable(list(coding.names), target, frame.select(by), rows, False)
+    return GroupTable(list(coding.names), target, frame.select(keys), rows, False, order)
 
 
 def _in_memory(source: TableSource, by: Sequence[str]) -> nw.DataFrame[Any]:
