@@ -23,7 +23,7 @@ from adaline import (
     open_table,
 )
 from adaline.errors import AdalineError, kept_warnings
-from adaline.groups import regressions
+from adaline.groups import partitions, regressions
 from adaline.groups.keys import Grouping, group_rows
 from adaline.lazy import nw
 from adaline.results import Status
@@ -384,3 +384,30 @@ def test_windows_of_other_systems_and_of_all_rows() -> None:
             model = system.fit(frame[["a", "b"]].tail(170), frame[target].tail(170))
         np.testing.assert_allclose(own["estimate"], [model.intercept_, *model.coef_], rtol=1e-9)
         assert found["row"].iloc[0] == 169
+
+
+def check_cluster(frame: pd.DataFrame, there: Any) -> None:
+    """Hold what workers find in groups to what one process finds in them."""
+    given: dict[str, Any] = {"target": "y", "by": ["shop", "key"], "features": COLUMNS, "weight": "n"}
+    found = fit_groups(LinearRegression(), there, **given)
+    wanted = fit_groups(LinearRegression(), frame, **given)
+    assert found["name"].tolist() == wanted["name"].tolist()
+    assert found["shop"].tolist() == wanted["shop"].tolist()
+    assert found["status"].tolist() == wanted["status"].tolist()
+    np.testing.assert_allclose(found[STATISTICS], wanted[STATISTICS], rtol=1e-9)
+
+
+def grouped_rows() -> pd.DataFrame:
+    frame = table(9).assign(shop=lambda f: "s" + (f["key"] % 2).astype(str))
+    frame.loc[frame["key"] == 4, "c"] = 1.0
+    return frame
+
+
+def test_groups_of_a_dask_frame_are_fitted_by_its_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    frames, calls, on_dask = pytest.importorskip("dask.dataframe"), list[int](), partitions._on_dask
+    monkeypatch.setattr(partitions, "_on_dask", lambda *given: calls.append(1) or on_dask(*given))
+    there = frames.from_pandas(grouped_rows(), npartitions=3)
+    check_cluster(grouped_rows(), there)
+    texts = fit_groups(LinearRegression(), there, target="y", by="key", features=["shop", "a"])
+    assert texts["name"].iloc[1] == "shop[T.s1]"
+    assert calls == [1]  # a coding is learned from all rows

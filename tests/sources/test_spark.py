@@ -35,6 +35,7 @@ from adaline.sources.tables import source as table_module
 from adaline.sources.tables.parts import FileParts
 from adaline.sources.threads import Forest
 from adaline.sums import Moments
+from tests.groups.test_fit_groups import check_cluster, grouped_rows
 from tests.sources.test_cluster import FEATURES, VIEWS, check_view, coded_files, files, options_of, state
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
@@ -408,3 +409,8 @@ def test_states_that_are_sent() -> None:
             whole = Forest.of({(0, i): Text(i) for i in range(parts)})
             assert merge_forests(forests).total().shown == whole.total().shown
             assert max(map(len, runs)) <= 2 * -(-parts // workers)
+
+
+def test_groups_of_a_data_frame_are_fitted_by_its_workers(session: Any) -> None:
+    frame = grouped_rows()
+    check_cluster(frame, session.createDataFrame(frame))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -13,6 +14,7 @@ from adaline.arrays import Array, DataLike
 from adaline.errors import AdalineError, InvalidParameter, kept_warnings
 from adaline.estimator import clone, is_classifier
 from adaline.fitted import AnySystem
+from adaline.groups.partitions import fit_partitions
 from adaline.groups.regressions import STATES, GroupedRows, KernelLoss, regress
 from adaline.groups.rows import GroupTable, read_group_table
 from adaline.inference.summary import FrameBackend, frame_of_columns
@@ -117,7 +119,8 @@ def fit_groups(
         What is fitted to every group.
     data : frame, path, pattern of paths, SQL query, dictionary of columns, or what open_table returns
         The table. Texts and declared categories become columns by one coding, learned from all groups. A table that is
-        open brings its own target, features and weight, and its policy for missing values.
+        open brings its own target, features and weight, and its policy for missing values. Groups of a Dask or Spark
+        data frame of numbers are fitted by its workers; labels, texts, formulas and windows are collected first.
     target : name
         The column to predict.
     by : name, or list of names
@@ -175,6 +178,12 @@ def fit_groups(
     WINDOW.check("window", window)
     if order is not None and window is None:
         raise InvalidParameter("order is of windows: give window= too")
+    if window is None and formula is None and target is not None and not is_classifier(system):
+        columns = None if features is None else [*names_of(features), target, *names_of(weight or ())]
+        apart = partial(fit_groups, system, by=keys, **given)  # type: ignore[arg-type]
+        found = fit_partitions(data, keys, columns, apart)
+        if found is not None:
+            return found
     table = read_group_table(data, TableSpec.of(**given), keys, is_classifier(system), order)
     if window is not None:
         least = len(table.names) + bool(getattr(system, "fit_intercept", True)) + 1
