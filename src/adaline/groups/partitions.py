@@ -12,12 +12,12 @@ from typing import Any
 from adaline.arrays import DataLike, framed
 from adaline.lazy import nw
 
-Fit = Callable[[Any], Any]
+FitPart = Callable[[Any], Any]
 SAMPLED_ROWS = 100  # rows fitted beforehand, which show the columns of the result; doubling it takes longer
 OTHERS = {"name": "string", "rows": "long", "status": "string"}  # columns of the result that are not float64, to Spark
 
 
-def fit_partitions(data: DataLike, by: Sequence[str], columns: Sequence[str] | None, fit: Fit) -> Any:
+def fit_partitions(data: DataLike, by: Sequence[str], columns: Sequence[str] | None, fit: FitPart) -> Any:
     """Return the coefficients of the groups of a frame on a cluster, as a pandas frame; None of any other table.
 
     `fit` returns those of a pandas frame with some of the groups, from these columns besides the keys; None: from all.
@@ -38,7 +38,7 @@ def _is_spark(frame: nw.LazyFrame[Any]) -> bool:
     return frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()
 
 
-def _on_dask(rows: Any, by: list[str], fit: Fit) -> Any:
+def _on_dask(rows: Any, by: list[str], fit: FitPart) -> Any:
     none = fit(rows.head(SAMPLED_ROWS, npartitions=-1)).iloc[:0]
 
     def work(own: Any) -> Any:
@@ -47,7 +47,7 @@ def _on_dask(rows: Any, by: list[str], fit: Fit) -> Any:
     return rows.shuffle(on=by).map_partitions(work, meta=none).compute()
 
 
-def _on_spark(rows: Any, by: list[str], fit: Fit) -> Any:
+def _on_spark(rows: Any, by: list[str], fit: FitPart) -> Any:
     kinds = {name: rows.schema[name].dataType.simpleString() for name in by} | OTHERS
     names = fit(rows.limit(SAMPLED_ROWS).toPandas()).columns
     schema = ", ".join(f"`{name}` {kinds.get(name, 'double')}" for name in names)
