@@ -51,7 +51,9 @@ def add(a_hi: Any, a_lo: Any, b_hi: Any, b_lo: Any) -> tuple[Any, Any]:
 def multiply(a_hi: Any, a_lo: Any, b_hi: Any, b_lo: Any) -> tuple[Any, Any]:
     """Return a b as hi, lo."""
     p, e = two_prod(a_hi, b_hi)
-    return two_sum(p, e + (a_hi * b_lo + a_lo * b_hi))
+    e = e + (a_hi * b_lo + a_lo * b_hi)  # smaller than p
+    hi = p + e
+    return hi, e - (hi - p)
 
 
 def sum_rows(hi: Any, lo: Any) -> tuple[Any, Any]:

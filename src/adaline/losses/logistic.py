@@ -63,7 +63,8 @@ class Logistic(Loss):
     def slope_twofold(self, z: Twofold, t: Array) -> Twofold:
         """Return (1 - t) p - t (1 - p)."""
         small = (-z).where(z.hi > 0, z).exp()
-        rest, one = small / (small + 1.0), 1.0 / (small + 1.0)
+        one = 1.0 / (small + 1.0)
+        rest = small * one
         p, other = one.where(z.hi > 0, rest), rest.where(z.hi > 0, one)
         return (1.0 - exact(t)) * p - other * t
 

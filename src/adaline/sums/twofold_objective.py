@@ -24,6 +24,7 @@ from adaline.losses import Loss, Offset
 from adaline.sums.base import Sum
 from adaline.sums.moments import PIECE_NUMBERS
 from adaline.sums.objective import View
+from adaline.sums.residual import Residual, Theta
 from adaline.sums.triangle import reduce
 from adaline.twofold import Twofold
 
@@ -82,11 +83,7 @@ class TwofoldObjective(Sum):
         flat = (curvature == 0) & (error > 0)
         squares = np.where(flat, np.inf, error**2 / np.where(curvature == 0, 1.0, np.abs(curvature)))
         part.energy = math.inf if loss.coupled else float((weight * squares).sum())
-        weighted = slope * weight
-        for k, out in enumerate(part.gradient):
-            own = Twofold(weighted.hi[:, k : k + 1], weighted.lo[:, k : k + 1])
-            out[0] = np.ravel(twofold.sum_rows(*own))
-            out[1:] = np.stack(twofold.sum_rows(*(own * scaled)), axis=1)
+        part.gradient = _gradient(scaled, slope, block.weight)
         rows = np.column_stack([np.ones(len(x)), in_view(x, point.view)])
         if self.root == "gram":
             terms = np.abs(curvature) + np.abs(slope.hi) * (1.0 + 1.0 / np.abs(z.hi))
@@ -106,6 +103,16 @@ class TwofoldObjective(Sum):
             self.matrix = self.matrix + other.matrix
         elif len(other.matrix):
             self.matrix = reduce(np.concatenate([self.matrix, other.matrix])) if len(self.matrix) else other.matrix
+
+
+def _gradient(x: Array, slope: Twofold, weight: Array | None) -> Array:
+    """Return sum weight slope (1, x) in double-double, (K, 1 + D, 2): slopes are residuals of the weights zero."""
+    d, k = x.shape[1], slope.hi.shape[1]
+    sums, zero = Residual.zero(Shape(d, k)), np.zeros((k, 1 + d))
+    sums.add(Block(x, slope.hi, weight), Theta(zero, zero, np.zeros(d + k)))
+    low = slope.lo.T if weight is None else slope.lo.T * weight
+    rest = np.concatenate([low.sum(axis=1, keepdims=True), low @ x], axis=1)
+    return np.stack(twofold.add(*sums.gradient, rest, 0.0), axis=2)
 
 
 def _dense(block: Block) -> Array:

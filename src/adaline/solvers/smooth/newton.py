@@ -254,6 +254,8 @@ class Curvature:
 
     def falls_unseen(self, evaluation: Evaluation) -> bool:
         """Return whether F falls along such directions, beyond rounding."""
+        if not self.null.shape[1]:
+            return False
         return self.unseen(evaluation.gradient) > LEAST_DECREMENT * abs(evaluation.value)
 
 
@@ -267,8 +269,9 @@ def factor_hessian(hessian: Array, ridges: Array | None = None) -> Curvature:
     """
     diagonal = hessian.diagonal()
     alive = diagonal != 0
-    unit = np.where(alive, 1.0 / np.sqrt(np.abs(np.where(alive, diagonal, 1.0))), 0.0)
     kept = np.flatnonzero(alive)
+    unit = np.zeros(len(diagonal))
+    unit[kept] = 1.0 / np.sqrt(np.abs(diagonal[kept]))
     even = hessian * unit[:, None]
     even *= unit
     if len(kept) < len(unit):

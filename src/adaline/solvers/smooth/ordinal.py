@@ -24,6 +24,7 @@ from scipy import linalg
 from adaline.arrays import Array
 from adaline.attributes import own_attributes
 from adaline.errors import InvalidData
+from adaline.locks import cached_property
 from adaline.losses.ordinal import CumulativeLink, Ordinal
 from adaline.penalties import RidgePenalty
 from adaline.solvers.smooth.problem import Evaluation, Problem, build_problem
@@ -51,7 +52,7 @@ class OrdinalProblem(Problem):
         """Number of parameters."""
         return self.thresholds + self.features
 
-    @property
+    @cached_property
     def ridges(self) -> Array:
         """The penalties of all parameters, (M,): zero for thresholds."""
         return np.concatenate([np.zeros(self.thresholds), self.ridge])

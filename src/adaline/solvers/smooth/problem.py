@@ -25,6 +25,7 @@ from adaline import twofold
 from adaline.arrays import Array, host, weighted
 from adaline.block import Block
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.locks import cached_property
 from adaline.losses import Loss, Squared
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares.dependence import LEAST_SQUARED_PIVOT, Dependence, dependence
@@ -103,7 +104,7 @@ class Problem:
         """Whether every coefficient has a ridge penalty, and there is one."""
         return bool(len(self.ridge) and (self.ridge > 0).all())
 
-    @property
+    @cached_property
     def ridges(self) -> Array:
         """The penalties of all coefficients, (M,): zero for intercepts."""
         return np.tile(np.concatenate([[0.0], self.ridge]), self.outputs)
@@ -326,8 +327,12 @@ class Problem:
 
     def bound_rows(self, root: float) -> float:
         """Return a bound on the length of any row (1, v) in a metric, given the norm of a root of its inverse."""
+        return self._longest_row * root
+
+    @cached_property
+    def _longest_row(self) -> float:
         furthest = np.abs(self.view.offset) + self.spread.largest * self.view.scale
-        return math.sqrt(self.intercept + float((furthest**2).sum())) * root
+        return math.sqrt(self.intercept + float((furthest**2).sum()))
 
     def _matrix(self, sums: Objective, regular: bool) -> Array:
         k, side = self.outputs, 1 + self.features
