@@ -35,7 +35,7 @@ def fit_partitions(data: DataLike, by: Sequence[str], columns: Sequence[str] | N
 
 
 def _is_spark(frame: nw.LazyFrame[Any]) -> bool:
-    return frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()
+    return bool(frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect())
 
 
 def _on_dask(rows: Any, by: list[str], fit: FitPart) -> Any:
