@@ -173,7 +173,7 @@ def likelihood_of_family(
             shape_error=math.nan if own is None or of_power else own.error,
             precision=precision,
             dispersion_error=phi_error,
-            power=family.power if isinstance(family, Tweedie) else math.nan,
+            power=float(family.power) if isinstance(family, Tweedie) else math.nan,
             power_error=own.error if own is not None and of_power else math.nan,
         ),
     )
