@@ -17,7 +17,7 @@ from adaline.errors import AdalineError, AdalineWarning, InvalidParameter
 from adaline.inference.smooth_terms import tail_against_errors
 
 FILE = Path(__file__).parents[1] / "data" / "additive" / "additive.json"
-R = {one["case"]: one for one in json.loads(FILE.read_text("utf-8")) if not one.get("select")}
+R = {one["case"]: one for one in json.loads(FILE.read_text("utf-8"))}
 OWN_ORDER = ("rail", "orthodont", "oxboys", "ergo_stool", "oats")
 """Cases whose groups R has in an order of their own, not that of their names."""
 
@@ -25,7 +25,11 @@ OWN_ORDER = ("rail", "orthodont", "oxboys", "ergo_stool", "oats")
 def fit(name: str) -> tuple[dict[str, Any], pd.DataFrame, AdditiveModel]:
     case = R[name]
     frame, weight = pd.DataFrame(case["data"]), case["weights"]
-    settings = {"criterion": case["method"], "weights": "precision" if weight else "frequency"}
+    settings = {
+        "criterion": case["method"],
+        "select": case.get("select", False),
+        "weights": "precision" if weight else "frequency",
+    }
     return case, frame, AdditiveModel(**settings).fit(open_table(frame, formula=case["formula"], weight=weight))
 
 

@@ -141,7 +141,7 @@ def argument_terms(
     out: dict[str, Term] = {}
     for term in terms:
         if isinstance(term, SmoothTerm):
-            numbers, levels = list(term.columns), []
+            numbers, levels = list(term.columns), list[str]()
             if term.by is not None:
                 (levels if term.by in categories or term.by in booleans else numbers).append(term.by)
         else:
@@ -209,17 +209,19 @@ def _smooth(text: str) -> SmoothTerm:
             raise InvalidParameter(f"{text!r} in the formula: bs and k are one for all columns, or one for each")
     kinds, sizes = ([*given] * (len(columns) if len(given) == 1 else 1) for given in (kinds, sizes))
     bases: list[SmoothBasis] = []
+    whole: list[int | None] = []
     for kind, size in zip(kinds, sizes, strict=True):
         found = next((one for one in BASES if one == kind), None)
         if found is None:
             raise InvalidParameter(f"bs={kind!r} in {text!r} is none of the bases here: {', '.join(BASES)}")
-        if size is not None and (type(size) is not int or not LEAST_SIZE[found] <= size <= MOST_SIZE):
+        if size is not None and not (isinstance(size, int) and LEAST_SIZE[found] <= size <= MOST_SIZE):
             raise InvalidParameter(
                 f"k in {text!r} is a whole number of {LEAST_SIZE[found]} to {MOST_SIZE:,}, got {size!r:.40}"
             )
         bases.append(found)
+        whole.append(size)
     by = named(options["by"]) if "by" in options else None
-    return SmoothTerm(columns, tuple(bases), tuple(sizes), by)
+    return SmoothTerm(columns, tuple(bases), tuple(whole), by)
 
 
 def _constants(node: ast.expr | None, default: list[object], text: str) -> list[object]:

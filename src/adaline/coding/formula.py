@@ -101,13 +101,15 @@ def read_formula(
     offsets = [one for one in right if len(one.factors) == 1 and _text(one.factors[0], caret).startswith("offset(")]
     terms = terms_of([term for term in right if str(term) != "1" and term not in offsets])
     _check_parts(terms, after, shown)
+    counts = [*map(len, after), 0, 0]
     formula = Formula(
         target,
         (*terms, *(term for own in after for term in own)),
         any(str(term) == "1" for term in right),
         _sum([_offset(_text(one.factors[0], caret), categories) for one in offsets]),
         absorb,
-        *map(len, after),
+        endogenous=counts[0],
+        instruments=counts[1],
         additive=additive,
         arguments=tuple(one for one in argument_terms(read_terms(additive), categories, booleans) if one not in terms),
     )

@@ -43,7 +43,7 @@ class AdditiveSummary(TargetsTable):
 
     def closing(self) -> list[str]:
         """Return the tables of terms and of components of variance."""
-        out = []
+        out: list[str] = []
         for headings, rows in self._tables():
             out += ["", *text_table(headings, rows)] if out else text_table(headings, rows)
         if self.levels:
@@ -52,7 +52,7 @@ class AdditiveSummary(TargetsTable):
 
     def _tables(self) -> list[tuple[list[str], list[list[str]]]]:
         """Return headings and cells of the tables below the coefficients."""
-        out = []
+        out: list[tuple[list[str], list[list[str]]]] = []
         if self.terms:
             columns = ("edf", "reference_df", "statistic", "p_value")
             rows = [[row["term"], *(cell(row, name) for name in columns)] for row in self.terms]

@@ -226,6 +226,8 @@ class AdditiveModel(LinearRegressor):
     terms : list of texts, or None
         Smooths and random effects of the columns of X that they name; other columns are linear. None: those of the
         formula, and without a formula a curve for every column of ten distinct values or more.
+    select : bool
+        Whether smooths have a penalty on their straight lines too, so that terms which are not needed vanish.
     fit_intercept : bool
         Whether the model has a constant w0.
     weights : "frequency" or "precision"
@@ -270,6 +272,7 @@ class AdditiveModel(LinearRegressor):
     link: Annotated[Literal["identity"] | None, AnyOf(NONE, OneOf("identity"))] = None
     criterion: Annotated[Criterion, one_of(Criterion)] = "reml"
     terms: Annotated[Sequence[str] | None, AnyOf(NONE, TermTexts())] = None
+    select: Annotated[bool, FLAG] = False
     fit_intercept: Annotated[bool, FLAG] = True
     weights: Annotated[WeightKind, one_of(WeightKind)] = "frequency"
 
@@ -288,7 +291,8 @@ class AdditiveModel(LinearRegressor):
         """
         meter = Meter(X)
         check_parameters(self)
-        if len(shape := getattr(y, "shape", ())) == 2 and shape[1] == 1:
+        shape: tuple[int, ...] = getattr(y, "shape", ())
+        if len(shape) == 2 and shape[1] == 1:
             from sklearn.utils.validation import column_or_1d  # slow to import
 
             y = column_or_1d(y, warn=True)
@@ -298,7 +302,7 @@ class AdditiveModel(LinearRegressor):
         names = columns.given_names()
         linear, terms = _asked(self, columns, names, is_table(X) and X.spec.formula is not None)
         with blas_threads_for(len(names)):
-            design = learn_design(rows, names, linear, terms, self.weights == "frequency", CURVED)
+            design = learn_design(rows, names, linear, terms, self.weights == "frequency", CURVED, self.select)
         columns = columns._replace(basis=design)
         intercept = bool(self.fit_intercept)
         if design.groupings and design.groupings[-1] not in design.groups_:
@@ -421,7 +425,8 @@ class AdditiveModel(LinearRegressor):
             refuse_nonfinite(self, given)
             refuse_overflow(values)
         if interval is None:
-            return like_rows(X, values)
+            predictions: Array = like_rows(X, values)
+            return predictions
         from adaline.inference.classical import Interval, quantile
 
         one_of(AdditiveInterval).check("interval", interval)

@@ -187,6 +187,11 @@ class AdditiveDesign(Basis):
     apart_ = FittedAttribute[LearnedGroups]()
 
     @property
+    def parts(self) -> tuple[LearnedSmooth | LearnedGroups, ...]:
+        """Smooths and groupings that have columns."""
+        return (*self.smooths_, *self.groups_)
+
+    @property
     def groupings(self) -> tuple[LearnedGroups, ...]:
         """All groupings, that without columns last."""
         last = getattr(self, "apart_", None)
@@ -204,20 +209,20 @@ class AdditiveDesign(Basis):
     def of(self, x: Array) -> Array:
         """Return phi of rows x (n, D)."""
         x = np.asarray(x, dtype=np.float64)
-        parts = [x[:, self.linear_], *(one.of(x) for one in (*self.smooths_, *self.groups_))]
+        parts = [x[:, self.linear_], *(one.of(x) for one in self.parts)]
         return np.ascontiguousarray(np.concatenate(parts, axis=1))
 
     def names(self, given: list[str]) -> list[str]:
         """Return names such as s(age).1."""
         out = [given[j] for j in self.linear_]
-        for one in (*self.smooths_, *self.groups_):
+        for one in self.parts:
             out += [f"{one.label}.{k + 1}" for k in range(one.width)]
         return out
 
     @property
     def size(self) -> int:
         """Number of columns of phi."""
-        return len(self.linear_) + sum(one.width for one in (*self.smooths_, *self.groups_))
+        return len(self.linear_) + sum(one.width for one in self.parts)
 
     @property
     def learns(self) -> bool:
@@ -262,6 +267,7 @@ def learn_design(
     terms: Sequence[AdditiveTerm] | None,
     frequencies: bool,
     curved: int,
+    select: bool,
 ) -> AdditiveDesign:
     """Return the design of terms, learned from the rows of a source.
 
@@ -272,6 +278,7 @@ def learn_design(
     terms : smooths and random effects; None for a curve of each column, linear where it has few distinct values.
     frequencies : whether weights count rows; otherwise a row counts once whatever its weight.
     curved : how many distinct values are not few.
+    select : whether smooths have a penalty on their straight lines too, so that they can vanish.
     """
     index = {name: j for j, name in enumerate(names)}
     every_column = terms is None
@@ -294,20 +301,20 @@ def learn_design(
         asked = [own for own, one in zip(asked, few, strict=True) if not one]
     smooths, groups = [], []
     for term, own in zip(terms, asked, strict=True):
-        values = {name: known[columns] for name, columns in own.items()}
+        parts = {name: known[columns] for name, columns in own.items()}
         if isinstance(term, SmoothTerm):
-            smooths.append(_learn_smooth(source, term, own, values, index, not frequencies))
+            smooths.append(_learn_smooth(source, term, own, parts, index, not frequencies, select))
         else:
-            groups.append(_learn_groups(term, own, values, index))
-    largest = max(groups, key=lambda one: one.width, default=None)
-    apart = largest if largest is not None and largest.width > APART else None
+            groups.append(_learn_groups(term, own, parts, index))
+    widest = max(groups, key=lambda one: one.width, default=None)
+    apart = widest if widest is not None and widest.width > APART else None
     groups = [one for one in groups if one is not apart]
     design = AdditiveDesign()
     design.n_features_in_ = len(names)
     state = DesignState(linear=tuple(map(int, linear)), smooths=tuple(smooths), groups=tuple(groups), apart=apart)
     design._state = state
     if design.size > MOST_COEFFICIENTS:
-        largest = max((*smooths, *groups), key=lambda one: one.width)
+        largest = max(design.parts, key=lambda one: one.width)
         raise InvalidData(
             f"the model has {design.size:,} coefficients, and at most {MOST_COEFFICIENTS:,} are solved for: "
             f"{largest.width:,} are those of {largest.label}. Only one grouping may have very many levels: absorb the "
@@ -328,9 +335,9 @@ def _columns_of(term: AdditiveTerm, index: dict[str, int]) -> dict[str, tuple[in
         return found
 
     if isinstance(term, SmoothTerm):
-        out = {f"x{k}": (at(name),) for k, name in enumerate(term.columns)}
+        out: dict[str, tuple[int, ...]] = {f"x{k}": (at(name),) for k, name in enumerate(term.columns)}
         return out | ({} if term.by is None else {"by": (at(term.by, True),)})
-    slopes = {name: (at(name),) for name in term.slopes if name != "1"}
+    slopes: dict[str, tuple[int, ...]] = {name: (at(name),) for name in term.slopes if name != "1"}
     return {"group": tuple(at(name, True) for name in term.group)} | slopes
 
 
@@ -350,6 +357,7 @@ def _learn_smooth(
     known: DistinctParts,
     index: dict[str, int],
     counted: bool,
+    select: bool,
 ) -> LearnedSmooth:
     margins, exponents, points = [], [], []
     for k, (name, kind, size) in enumerate(zip(term.columns, term.bases, term.sizes, strict=True)):
@@ -368,15 +376,15 @@ def _learn_smooth(
     if len(margins) == 1:
         smooth, values, weights = margins[0], known["x0"][0], known["x0"][1]
         sums = weights @ smooth.columns(np.ldexp(values, -exponents[0]))
-        form = diagonal_form(smooth, None if free else sums)
-        curves = (as_pieces(smooth, form.transform, exponents[0], points[0]),)
+        form = diagonal_form(smooth, None if free else sums, select)
+        curves: tuple[CubicPieces, ...] = (as_pieces(smooth, form.transform, exponents[0], points[0]),)
         centre = np.zeros(form.transform.shape[1])
     else:
         tensor = TensorProduct(tuple(margins))
         given = zip(margins, exponents, points, strict=True)
         raw = tuple(as_pieces(one, np.eye(one.width), e, p) for one, e, p in given)
         sums, weight = _sums_of_products(source, raw, own, counted)
-        form = diagonal_form(tensor, None if free else sums)
+        form = diagonal_form(tensor, None if free else sums, select)
         given = zip(margins, exponents, points, strict=True)
         curves = tuple(as_pieces(one, margin_directions(one)[0], e, p) for one, e, p in given)
         centre = np.zeros(form.transform.shape[1]) if free else sums @ form.transform / weight

@@ -337,12 +337,6 @@ def _images(pull: Array, k: Array) -> Array:
 
 def _over_groups(one: Array, other: Array) -> Array:
     """Return sum_g one_g' other_g, of arrays (G, q, ...)."""
-    left, right = one.reshape(-1, one.shape[2]), other.reshape(len(one) * one.shape[1], *other.shape[2:])
-    return np.asarray(left.T @ right)
-
-
-def _over_groups(one: Array, other: Array) -> Array:
-    """Return sum_g one_g' other_g, of arrays (G, q, ...)."""
     left = one.reshape(-1, one.shape[2])
     return np.asarray(left.T @ other.reshape(len(left), *other.shape[2:]))
 

@@ -23,7 +23,9 @@ from adaline.arrays import Array
 class BlockPenalty(Protocol):
     """A penalty on consecutive coefficients."""
 
-    start: int
+    @property
+    def start(self) -> int:
+        """Index of the first coefficient."""
 
     @property
     def stop(self) -> int:
