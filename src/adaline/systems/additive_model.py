@@ -416,7 +416,7 @@ class AdditiveModel(LinearRegressor):
         state = self._learned()
         given = read_rows(self, X)
         phi = rows_through_basis(self, given)
-        x = np.asarray(as_dense(host(given)), dtype=np.float64)
+        x = np.asarray(host(as_dense(given)), dtype=np.float64)
         values = phi @ state.theta + state.intercept
         if state.apart is not None:
             group, z = state.design.grouped(x)
