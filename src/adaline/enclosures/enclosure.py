@@ -51,6 +51,7 @@ class Enclosure(Ends):
     names: list[str]
     reason: str
     passes: int
+    _outputs: Callable[[RowsLike], Ends] | None
 
     def __new__(
         cls,
@@ -161,9 +162,9 @@ def enclosure_of(
     reason = next((one.reason for one in found if one.reason), "")
     if reason:
         ends = [np.full(ends[0].shape, sign * np.inf) for sign in (-1, 1)]
-    ends = [end[0] if flat else end for end in ends]
+    lower, upper = (end[0] if flat else end for end in ends)
     passes = sum(one.passes for one in found)
-    return Enclosure(*ends, ["intercept", *names], reason, passes, _Outputs(found, flat, rows))
+    return Enclosure(lower, upper, ["intercept", *names], reason, passes, _Outputs(found, flat, rows))
 
 
 class _Outputs(NamedTuple):

@@ -75,6 +75,6 @@ def draw_back(gradient: tuple[Array, Array], penalty: RidgePenalty, sizes: RowSi
     drawn = twofold.multiply(-pull[0], -pull[1], hi[:, 1:], lo[:, 1:])
     lost = np.zeros_like(hi)
     lost[:, 1:] = 32 * ROUNDING**2 * (np.abs(gradient[0][:, 1:]) + np.abs(drawn[0]))
-    for part, total in zip(gradient, twofold.add(*(one[:, 1:] for one in gradient), *drawn), strict=True):
+    for part, total in zip(gradient, twofold.add(gradient[0][:, 1:], gradient[1][:, 1:], *drawn), strict=True):
         part[:, 1:] = total
     return lost

@@ -121,7 +121,7 @@ def narrow(
     lo, lengths = np.zeros_like(hi), known.row_lengths()
     lower, upper = np.full(hi.shape, -np.inf), np.full(hi.shape, np.inf)
     last, away = np.full(len(hi), np.inf), np.zeros(len(hi))
-    found = None
+    found: Location | None = None
     for _ in range(MOST_STEPS):
         taken = step(hi, lo) if first is None else first
         first, before_it = None, found

@@ -79,11 +79,12 @@ class LinkedPoint(NamedTuple):
         if isinstance(family, Binomial):
             p, other = (1.0 / (1.0 + np.exp(-one)) for one in (z, -z))
             yes, no = (t, 1.0 - t) if t.shape[1] == 1 else (t[:, :1], t[:, 1:])
-            return SAFE * (yes * other + no * p)
+            return np.asarray(SAFE * (yes * other + no * p))
         if isinstance(family, NegativeBinomial):
             share = 1.0 / (1.0 + family.shape * np.exp(-z))
-            return SAFE * (family.shape * share + (1.0 - share + 2.0**-40) * t)
-        return SAFE * (np.exp((2.0 - family.power) * z) + np.exp((1.0 - family.power) * z) * t)
+            return np.asarray(SAFE * (family.shape * share + (1.0 - share + 2.0**-40) * t))
+        assert isinstance(family, Tweedie)
+        return np.asarray(SAFE * (np.exp((2.0 - family.power) * z) + np.exp((1.0 - family.power) * z) * t))
 
 
 def is_enclosed(loss: Any) -> bool:
