@@ -9,6 +9,8 @@ from adaline.comparison.compare import compare as compare
 from adaline.errors import AdalineError as AdalineError
 from adaline.errors import AdalineWarning as AdalineWarning
 from adaline.exporting import export as export
+from adaline.exporting import from_sklearn as from_sklearn
+from adaline.exporting import to_sklearn as to_sklearn
 from adaline.fits.l1_path import l1_path as l1_path
 from adaline.groups.fit_groups import fit_groups as fit_groups
 from adaline.inference import anova as anova

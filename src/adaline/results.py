@@ -27,7 +27,40 @@ MOST_NAMES = 8  # columns named in one line
 CONSTANT, EXPLAINED = "constant", "explained by the absorbed effects"  # columns that are left out
 
 
-class Status(Enum):
+class Ending(Enum):
+    """How something ended: a label, and one line of advice, which may end with remedies that depend on the system."""
+
+    advice: str
+    remedies: str
+
+    def __new__(cls, label: str, finding: str, remedies: str = "") -> Self:
+        """Make a member whose value is its label alone, from which it is rebuilt."""
+        member = object.__new__(cls)
+        member._value_, member.advice, member.remedies = label, finding + remedies, remedies
+        return member
+
+    def advise(self, remedies: str) -> str:
+        """Return the advice with the remedies that a system has, where those named are not the same in all of them."""
+        return self.advice.removesuffix(self.remedies) + remedies if self.remedies else self.advice
+
+    @property
+    def label(self) -> str:
+        """How the fit ended, in words."""
+        return str(self.value)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str]]:
+        """Return the class and the label, from which the member is rebuilt."""
+        return type(self), (self.label,)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[type[Self], tuple[str]]:
+        """Return the same for any protocol."""
+        return self.__reduce__()
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class Status(Ending):
     """How a fit ended; `advice` says what can be done about it.
 
     Examples
@@ -86,36 +119,12 @@ class Status(Enum):
         "ongoing",
         "every row was processed once, and more rows may follow; fit makes several passes (epochs) over the rows",
     )
+    GIVEN = (
+        "given",
+        "the weights are those of another library, and nothing is known of the rows: there are no standard errors, and "
+        "no further rows can be learned; fit to the rows for these",
+    )
     DIVERGED = ("diverged", "the rate is too large: lower it or use rate='auto'; the last good weights are kept")
-
-    advice: str
-    remedies: str
-
-    def __new__(cls, label: str, finding: str, remedies: str = "") -> Self:
-        """Make a member whose value is its label alone, from which it is rebuilt."""
-        member = object.__new__(cls)
-        member._value_, member.advice, member.remedies = label, finding + remedies, remedies
-        return member
-
-    def advise(self, remedies: str) -> str:
-        """Return the advice with the remedies that a system has, where those named are not the same in all of them."""
-        return self.advice.removesuffix(self.remedies) + remedies if self.remedies else self.advice
-
-    @property
-    def label(self) -> str:
-        """How the fit ended, in words."""
-        return str(self.value)
-
-    def __reduce__(self) -> tuple[type[Self], tuple[str]]:
-        """Return the class and the label, from which the member is rebuilt."""
-        return type(self), (self.label,)
-
-    def __reduce_ex__(self, protocol: Any) -> tuple[type[Self], tuple[str]]:
-        """Return the same for any protocol."""
-        return self.__reduce__()
-
-    def __str__(self) -> str:
-        return self.label
 
 
 @dataclass(frozen=True)

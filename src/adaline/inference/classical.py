@@ -20,7 +20,15 @@ import scipy
 
 from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
-from adaline.inference.covariance import CLASSICAL, Covariance, ErrorOptions, JudgedRegression, classical, lengths
+from adaline.inference.covariance import (
+    CLASSICAL,
+    Covariance,
+    ErrorOptions,
+    JudgedRegression,
+    classical,
+    lengths,
+    why_no_factor,
+)
 from adaline.inference.sample import Sample
 from adaline.results import made
 from adaline.solvers.least_squares.fit import Fit
@@ -197,8 +205,9 @@ def half_widths(judged: JudgedRegression, x: Array, prediction: bool, level: flo
 
     With precision weights, a new observation is one of weight 1. Robust errors have confidence intervals alone.
     """
-    if any(fit.factor is None for fit in judged.fits):
-        raise SumsMissing("no intervals: the solver for wide data keeps no D x D matrix. Use fewer columns than rows.")
+    for fit in judged.fits:
+        if fit.factor is None:
+            raise SumsMissing(f"no intervals: {why_no_factor(fit)}")
     options, out = judged.options, []
     if judged.robust is not None:
         refuse_prediction(prediction, options.errors)

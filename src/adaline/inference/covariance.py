@@ -42,6 +42,7 @@ from adaline.parameters import (
     StatisticDistribution,
     WholeNumber,
 )
+from adaline.results import Status
 from adaline.solvers.least_squares.factor import EPS, Factor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
@@ -153,10 +154,15 @@ def classical(fit: Fit, k: int, sample: Sample) -> Covariance:
 def factor_of(fit: Fit) -> Factor:
     """Return the factor of a fit, or say why there is none."""
     if fit.factor is None:
-        raise SumsMissing(
-            "no standard errors: the solver for wide data keeps no D x D matrix. Use fewer columns than rows."
-        )
+        raise SumsMissing(f"no standard errors: {why_no_factor(fit)}")
     return fit.factor
+
+
+def why_no_factor(fit: Fit) -> str:
+    """Return why a fit has no factor, and what to do."""
+    if fit.solution.certificate.status is Status.GIVEN:
+        return "the weights are those of another library, and nothing is known of the rows: fit to the rows"
+    return "the solver for wide data keeps no D x D matrix: use fewer columns than rows"
 
 
 def coordinates(fit: Fit, contrasts: Array) -> Array:

@@ -393,7 +393,7 @@ def summarise(
         (fit.penalised and SEPARATED not in notes, PENALISED),
         (fit.firth, FIRTH),
         (fit.ratios is not None, BY_RATIO),
-        (fit.root is None, TOO_LARGE),
+        (fit.root is None and fit.rows > 0, TOO_LARGE),
     ]
     fit = fit.without_dependent()
     missing = left_out(fit.dependence, names)

@@ -15,13 +15,13 @@ import scipy
 
 from adaline.arrays import Array, HypothesisLike
 from adaline.inference.classical import EXACT_FIT, Inference, by_target, infer
-from adaline.inference.covariance import Covariance, JudgedRegression, factor_of
+from adaline.inference.covariance import Covariance, JudgedRegression, factor_of, why_no_factor
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.summary import TargetsTable
 from adaline.parameters import LEVEL
 from adaline.penalties import no_penalty
-from adaline.results import CONSTANT, EXPLAINED, Certificate, made, some
+from adaline.results import CONSTANT, EXPLAINED, Certificate, Status, made, some
 from adaline.solvers.least_squares.factor import gram_factor
 from adaline.solvers.least_squares.fit import EXACT_RATIO, Fit
 from adaline.sums import Moments
@@ -89,8 +89,10 @@ def summarise_regression(
         found.append(f"weights are precisions: every row is one observation, {sample.n:.0f} in all")
     if missing:
         found += left_out_notes(missing, shared=kept[0] is not fits[0])
-    if factor is None:
-        found.append("no standard errors: the solver for wide data keeps no D x D matrix")
+    if fits[0].solution.certificate.status is Status.GIVEN:
+        pass  # the certificate says why there are no standard errors
+    elif factor is None:
+        found.append(f"no standard errors: {why_no_factor(fits[0])}")
     elif any(sample.n - float(fit.trace[k]) <= 0.5 for fit, k in targets):
         found.append("no standard errors: there are no more rows than parameters")
     elif sample.absorbed is not None and not fits[0].total.any():

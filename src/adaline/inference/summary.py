@@ -134,6 +134,8 @@ class CoefficientTable(ABC):
         }
 
     def _caption(self) -> str:
+        if not self.rows:
+            return f"{self.title}, of weights that were given"
         weight = "" if self.weight == self.rows else f" (weight {self.weight:g})"
         return f"{self.title}, {counted(self.rows, form='d')}{weight}"
 
@@ -144,8 +146,8 @@ class CoefficientTable(ABC):
             for group in (group for group in self.groups() if any(group.keys() <= row.keys() for row in part.rows)):
                 body = [[row["name"], *(cell(row, c) for c in group)] for row in part.rows]
                 lines += ["", *text_table(["", *group.values()], body)]
-            lines += ["", *part.lines] if part.lines else []
-        lines += ["", *self.closing()] if self.closing() else []
+            lines += ["", *part.lines] if part.lines and self.rows else []
+        lines += ["", *self.closing()] if self.closing() and self.rows else []
         lines += ["", *(f"note: {note}" for note in self.notes), f"certificate: {certificate_shown(self)}"]
         return visible("\n".join(lines))
 
@@ -159,7 +161,7 @@ class CoefficientTable(ABC):
                 body += f'<tr><th colspan="{1 + len(columns)}">{escaped(part.heading)}</th></tr>'
             for row in part.rows:
                 body += html_row([cell(row, c) for c in columns], row["name"])
-        below = [line for part in self.sections() for line in part.lines] + self.closing()
+        below = [line for part in self.sections() for line in part.lines] + self.closing() if self.rows else []
         below += [*(f"note: {note}" for note in self.notes), f"certificate: {certificate_shown(self)}"]
         return html_table(self._caption(), ["", *columns.values()], body) + "".join(
             f"<p>{escaped(line)}</p>" for line in below

@@ -20,7 +20,8 @@ import numpy as np
 
 from adaline.arrays import all_finite, is_device
 from adaline.attributes import give_attributes, own_attributes
-from adaline.errors import InvalidData, InvalidType, TooLarge
+from adaline.errors import InvalidData, InvalidParameter, InvalidType, TooLarge
+from adaline.fitted import AnyModel
 from adaline.input.coded import take_intercept
 from adaline.input.columns import SHOWN_NAMES
 from adaline.input.fitted_rows import FittedRows
@@ -98,8 +99,18 @@ def continued(model: M) -> M:
     """Return a model as it is now, to learn more or to be merged; its formula decided whether it has a constant."""
     out: Any = snapshot(model)
     if out._state is not None:
+        refuse_given(out)
         take_intercept(out, columns_on(out).coding)
     return cast("M", out)
+
+
+def refuse_given(model: AnyModel) -> None:
+    """Refuse to continue from weights that were learned elsewhere, of whose rows nothing is known."""
+    if getattr(getattr(model._state, "certificate", None), "status", None) is Status.GIVEN:
+        raise InvalidParameter(
+            f"the weights of this {type(model).__name__} were learned by another library, and nothing is known of "
+            "their rows: fit to all rows"
+        )
 
 
 def _judge(model: Any) -> None:
