@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import re
+import shutil
+import subprocess
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -270,3 +272,26 @@ def test_hashed_columns_have_no_form() -> None:
     model = Ridge(1.0).fit(open_table(frame[["carrier", "size", "y"]], target="y", hashed={"carrier": 64}))
     with pytest.raises(InvalidType, match=r"carrier.*no form outside adaline"):
         export(model, to="c")
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "tool", "command"),
+    [
+        ("c", "main.c", "gcc", "gcc -std=c99 -Wall -Wextra -Werror main.c -o main -lm && ./main"),
+        ("javascript", "main.mjs", "node", "node main.mjs"),
+    ],
+)
+def test_programs_of_the_guide_print_what_it_says(
+    language: str, name: str, tool: str, command: str, tmp_path: Path
+) -> None:
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed")
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "export.md").read_text(encoding="utf-8")
+    (program,) = re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)
+    (tmp_path / name).write_text(program, encoding="utf-8")
+    penguins = open_table("penguins", formula="body_mass_g ~ sex + flipper_length_mm")
+    model = LinearRegression().fit(penguins)
+    export(model, tmp_path / "mass.h", name="mass")
+    export(model, tmp_path / "mass.mjs")
+    printed = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert printed.split() == re.findall(r"(?://|/\*) ([\d.]+)", program)

@@ -12,7 +12,6 @@ from adaline.exporting.program import (
     distinct,
     input_notes,
     interval_chain,
-    is_constant,
 )
 from adaline.exporting.tree import Breaks, Label, Node
 
@@ -78,14 +77,8 @@ class CProgram(Program):
         order = sorted(range(len(levels)), key=lambda k: str(levels[k]).encode())
         return [*(options[k] for k in order), *options[-2:]]
 
-    def looked_up(self, index: str, texts: list[str], options: list[Node]) -> str:
-        if is_constant(options) and len(options) > 4:
-            table = f"table{len(self.tables)}"
-            entries = ", ".join([texts[-1], texts[-2], *texts[:-2]])  # of -2, -1, 0, ...
-            self.tables.append(f"static const double {table}[{len(texts)}] = {{{entries}}};")
-            return f"{table}[{index} + 2]"
-        cases = zip((*range(len(texts) - 2), UNKNOWN), texts, strict=False)
-        return "".join(f"{index} == {k} ? ({text}) : " for k, text in cases) + f"({texts[-1]})"
+    def table(self, name: str, numbers: list[str]) -> str:
+        return f"static const double {name}[{len(numbers)}] = {{{', '.join(numbers)}}};"
 
     def found_interval(self, text: str, breaks: Breaks) -> str:
         chain = interval_chain(self, text, breaks)

@@ -6,7 +6,7 @@ import json
 import math
 
 from adaline.exporting.program import ABSENT, UNKNOWN, WHITE, Program, input_notes, interval_chain
-from adaline.exporting.tree import Breaks, Label, Node
+from adaline.exporting.tree import Breaks, Label
 
 HELPERS = {
     "finite": "const finite = (x) => (Number.isFinite(x) ? x : NaN);",
@@ -32,6 +32,7 @@ class JavaScriptProgram(Program):
     lacking = ("erfc",)
 
     missing = "NaN"
+    equals = "==="
 
     def number(self, value: float) -> str:
         if math.isinf(value):
@@ -65,13 +66,8 @@ class JavaScriptProgram(Program):
         self.tables.append(f"const {table} = new Map({script_value([[one, k] for k, one in enumerate(levels)])});")
         return f"level({text}, {table})"
 
-    def looked_up(self, index: str, texts: list[str], options: list[Node]) -> str:
-        cases = zip((*range(len(texts) - 2), UNKNOWN), texts, strict=False)
-        if all(one.name in ("number", "missing") for one in options) and len(options) > 4:
-            table = f"table{len(self.tables)}"
-            self.tables.append(f"const {table} = [{', '.join([texts[-1], texts[-2], *texts[:-2]])}];")
-            return f"{table}[{index} + 2]"
-        return "".join(f"{index} === {k} ? ({text}) : " for k, text in cases) + f"({texts[-1]})"
+    def table(self, name: str, numbers: list[str]) -> str:
+        return f"const {name} = [{', '.join(numbers)}];"
 
     def found_interval(self, text: str, breaks: Breaks) -> str:
         chain = interval_chain(self, text, breaks)

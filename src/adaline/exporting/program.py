@@ -25,6 +25,7 @@ WHITE = (
 )
 """What Python strips from the ends of a text."""
 UNKNOWN, ABSENT = -1, -2
+FEW = 2  # levels with a number each; more are looked up in a table
 
 
 class Program(ABC):
@@ -40,6 +41,7 @@ class Program(ABC):
     lacking: ClassVar[tuple[str, ...]] = ()
     missing: ClassVar[str]
     conjunction: ClassVar[str] = "&&"
+    equals: ClassVar[str] = "=="
 
     def __init__(self, prediction: Prediction, name: str, outputs: tuple[str, ...]) -> None:
         self.name = identifier(name)
@@ -155,15 +157,24 @@ class Program(ABC):
 
     def chosen(self, index: Node, options: list[Node]) -> str:
         """Return one of some nodes by an index; the last two are for unknown levels and missing ones."""
-        return self.looked_up(self.of(index), [self.of(one, 0) for one in self.sorted(index, options)], options)
+        found, texts = self.of(index), [self.of(one) for one in self.sorted(index, options)]
+        *known, unknown, absent = texts
+        if len(known) > FEW and all(one.name in ("number", "missing") for one in options):
+            name = f"table{len(self.tables)}"
+            self.tables.append(self.table(name, [absent, unknown, *known]))  # of -2, -1, 0, ...
+            return f"{name}[{found} + 2]"
+        cases = [*enumerate(known), *([(UNKNOWN, unknown)] if unknown != absent else [])]
+        for k, text in reversed(cases):
+            absent = self.choice(f"{found} {self.equals} {k}", text, absent)
+        return absent
 
     def sorted(self, index: Node, options: list[Node]) -> list[Node]:
         """Return the nodes in the order of the language's own table of levels."""
         return options
 
     @abstractmethod
-    def looked_up(self, index: str, texts: list[str], options: list[Node]) -> str:
-        """Return one of some texts by an index."""
+    def table(self, name: str, numbers: list[str]) -> str:
+        """Return the statement that makes a table of numbers."""
 
     @abstractmethod
     def field_names(self, names: list[str]) -> list[str]:
@@ -203,11 +214,6 @@ def distinct(names: list[str], taken: set[str]) -> list[str]:
         used.add(free.lower())
         out.append(free)
     return out
-
-
-def is_constant(options: list[Node]) -> bool:
-    """Whether all nodes are numbers, or missing."""
-    return all(one.name in ("number", "missing") for one in options)
 
 
 def inputs_of(prediction: Prediction) -> list[Input]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adaline.exporting.program import ABSENT, UNKNOWN, Program, input_notes, interval_chain
-from adaline.exporting.tree import Breaks, Label, Node
+from adaline.exporting.tree import Breaks, Label
 
 HELPERS = {
     "finite": "def finite(x):\n    return x if math.isfinite(x) else nan",
@@ -76,13 +76,8 @@ class PythonProgram(Program):
         self.tables.append(f"{table} = {{{', '.join(f'{one!a}: {k}' for k, one in enumerate(levels))}}}")
         return f"level({text}, {table})"
 
-    def looked_up(self, index: str, texts: list[str], options: list[Node]) -> str:
-        cases = zip((*range(len(texts) - 2), UNKNOWN), texts, strict=False)
-        if all(one.name in ("number", "missing") for one in options) and len(options) > 4:
-            table = f"TABLE{len(self.tables)}"
-            self.tables.append(f"{table} = [{', '.join([texts[-1], texts[-2], *texts[:-2]])}]")
-            return f"{table}[{index} + 2]"
-        return "".join(f"({text}) if {index} == {k} else " for k, text in cases) + f"({texts[-1]})"
+    def table(self, name: str, numbers: list[str]) -> str:
+        return f"{name} = [{', '.join(numbers)}]"
 
     def found_interval(self, text: str, breaks: Breaks) -> str:
         chain = interval_chain(self, text, breaks)
