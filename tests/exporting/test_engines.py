@@ -31,6 +31,7 @@ from adaline.errors import AdalineError, InvalidParameter, InvalidType
 from adaline.exporting import export, expression
 from tests.cases import Case, cases
 from tests.exporting.engines import ENGINES, Found, is_there, plain
+from tests.exporting.servers import SERVERS, has_server, without_overflow
 
 NO_FORM = ("WienerFilter", "AdaptiveFilter", "CustomMachine")
 NEAR = 1e-12  # of the size of an output, by which the order of a sum may change it
@@ -295,3 +296,25 @@ def test_programs_of_the_guide_print_what_it_says(
     export(model, tmp_path / "mass.mjs")
     printed = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert printed.split() == re.findall(r"(?://|/\*) ([\d.]+)", program)
+
+
+@pytest.mark.night
+@pytest.mark.parametrize("engine", SERVERS)
+@pytest.mark.parametrize("name", TABLES)
+def test_servers_code_tables_as_the_model_codes_them(name: str, engine: str, tmp_path: Path) -> None:
+    if not has_server(engine):
+        pytest.skip(f"{engine} is not installed")
+    model, rows, wanted = of_a_table(name)
+    known = rows.index if engine != "postgres" else without_overflow(rows)
+    rows, wanted = rows.loc[known], {key: [values[i] for i in known] for key, values in wanted.items()}
+    compare(SERVERS[engine](model, rows, tmp_path), wanted)
+
+
+@pytest.mark.night
+@pytest.mark.parametrize("engine", SERVERS)
+@cases()
+def test_a_server_says_what_the_model_says(case: Case, engine: str, tmp_path: Path) -> None:
+    if case.name.startswith(NO_FORM) or not has_server(engine):
+        pytest.skip(f"{engine} is not installed, or the model has no form")
+    model, rows, wanted = fitted(case.name)
+    compare(SERVERS[engine](model, rows, tmp_path), wanted)
