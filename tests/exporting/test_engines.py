@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 
 from adaline import (
+    AdditiveModel,
     GaussianMixture,
     GeneralizedLinear,
     KMeans,
@@ -207,6 +208,14 @@ TABLES: dict[str, Callable[[], tuple[Any, pd.DataFrame]]] = {
     ),
     "absorbed": of_table(LinearRegression, "y", formula="y ~ size + floor | carrier", unseen="other"),
     "ordered": of_table(OrdinalRegression, "grade", categories={"grade": ["low", "mid", "o'high"]}),
+    "curves and groups": of_table(
+        AdditiveModel,
+        "y",
+        formula="y ~ late + s(size, by=carrier, k=4) + s(floor, bs='cc', k=4) + (1 + size | carrier)"
+        " + (1 | carrier:floor)",
+        unseen="other",
+    ),
+    "surface": of_table(AdditiveModel, "y", formula="y ~ te(size, floor, k=3) + (1 | late)"),
     "spline basis": lambda: (
         LinearRegression(basis=basis.Spline(df=5) + basis.Spline(df=4, natural=True)).fit(
             table()[["size"]], table()["y"]

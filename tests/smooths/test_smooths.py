@@ -14,6 +14,7 @@ KNOTS = (0.0, 1.0, 1.5, 4.0, 6.0)
 POINTS = tuple((float(x),) for x in range(7))
 SMOOTHS: dict[str, Smooth] = {
     "cubic": CubicSpline(KNOTS),
+    "cubic of three knots": CubicSpline(KNOTS[1:4]),
     "cyclic": CyclicSpline(KNOTS),
     "penalized": PenalizedSpline(0.0, 6.0, 7),
     "thin plate": ThinPlate(POINTS, (1.0,) * 7, 5),

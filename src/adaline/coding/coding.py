@@ -250,7 +250,7 @@ class Coding:
     @cached_property
     def _by_levels(self) -> frozenset[str]:
         """The raw columns that are coded by their levels."""
-        factors = (f for term in self.terms for f in term.factors if f.category and not _is_index(f))
+        factors = (f for term in self.terms for f in term.factors if f.category and not is_index(f))
         return frozenset(f.column for f in factors if f.column is not None)
 
     @cached_property
@@ -322,7 +322,7 @@ class Coding:
             return compiled(factor.text).size(self.facts) - (factor.category and not factor.full)
         if not factor.category:
             return 1
-        if _is_index(factor):
+        if is_index(factor):
             return 1
         column = self.column(factor.column, True)
         if isinstance(column, HashedColumn):
@@ -592,7 +592,7 @@ class _RawRows:
         return known
 
     def _codes(self, factor: TermFactor) -> Codes32:
-        index = _is_index(factor)
+        index = is_index(factor)
         key = (factor.text if factor.column is None or index else factor.column, True)
         if key not in self.read:
             self.read[key] = (
@@ -765,7 +765,7 @@ class _Rows(_RawRows):
                 out[:, without_level] = np.delete(share, [] if factor.full else base)[:, None]
             yield from out
             return
-        if _is_index(factor):
+        if is_index(factor):
             yield codes.astype(np.float64)
             return
         for column in _contrast(factor).columns(len(levels)):
@@ -806,7 +806,7 @@ def _contrast(factor: TermFactor) -> Contrast:
     )
 
 
-def _is_index(factor: TermFactor) -> bool:
+def is_index(factor: TermFactor) -> bool:
     """Whether a category is given by the indices of its levels."""
     return factor.column is not None and factor.text.startswith(INDEX) and factor.text != factor.column
 

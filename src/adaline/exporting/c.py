@@ -19,7 +19,7 @@ FUNCTIONS = {
     "abs": "fabs",
     "min": "fmin",
     "max": "fmax",
-    **{name: name for name in ("sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tanh")},
+    **{name: name for name in ("sqrt", "floor", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tanh")},
     "pow": "pow",
     "erfc": "erfc",
 }

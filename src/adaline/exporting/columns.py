@@ -19,12 +19,13 @@ from adaline.arrays import Array
 from adaline.basis import Custom, Fourier, Polynomial, Radial, Spline
 from adaline.basis.base import After, Basis, Beside
 from adaline.basis.spline import spline_pieces
-from adaline.coding.coding import Coding
+from adaline.coding.coding import Coding, is_index
 from adaline.coding.columns import MISSING_LEVEL, Column
 from adaline.coding.effects import Effect
 from adaline.coding.expressions import LearnerCall, compiled, evaluate_parts
 from adaline.coding.learned import BSpline, Cut, NaturalSpline, Poly
 from adaline.coding.terms import TermFactor
+from adaline.coding.texts import UNKNOWN
 from adaline.errors import InvalidType
 from adaline.exporting.tree import (
     MISSING,
@@ -117,13 +118,14 @@ class TermDesign(DesignTree):
     def linear(self, weights: Array) -> Node:
         parts = np.split(weights, np.cumsum(self.widths)[:-1])
         used = zip(self.terms, parts, strict=True)
-        return total(_product(list(factors), own.reshape(shape)) for (factors, shape), own in used if np.any(own))
+        return total(product_of(list(factors), own.reshape(shape)) for (factors, shape), own in used if np.any(own))
 
 
-def _product(factors: list[FactorColumns], weights: Array) -> Node:
+def product_of(factors: list[FactorColumns], weights: Array) -> Node:
+    """Return the sum of all products of the columns of factors, each times its weight."""
     if not factors:
         return constant(weights)
-    return factors[0].times(weights, lambda rest: _product(factors[1:], rest))
+    return factors[0].times(weights, lambda rest: product_of(factors[1:], rest))
 
 
 def plain_rows(nodes: Sequence[Node]) -> DesignTree:
@@ -210,8 +212,11 @@ def _factor(raw: RawColumns, factor: TermFactor) -> FactorColumns:
     else:
         return as_columns([raw.numbers(factor.column)])
     table, share = coding.contrast_columns(factor), np.asarray(coding.levels(factor)[1])
-    average = constants(share @ table) if len(share) else None
-    unknown = average if coding.unseen == "other" else None
+    if is_index(factor):  # of a grouping, in which a new level is none of those known
+        average = unknown = constants(np.array([float(UNKNOWN)]))
+    else:
+        average = constants(share @ table) if len(share) else None
+        unknown = average if coding.unseen == "other" else None
     if factor.column is None:
         return Choice(index, (*map(constants, table), unknown, None))
     column = coding.column(factor.column, True)

@@ -15,6 +15,7 @@ from adaline.arrays import Array, host
 from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidType
 from adaline.estimator import is_regressor
+from adaline.exporting.additive import AdditiveTree
 from adaline.exporting.columns import DesignTree, RawColumns, basis_rows, coded_rows, effects_of, plain_rows
 from adaline.exporting.tree import (
     MISSING,
@@ -34,6 +35,7 @@ from adaline.exporting.tree import (
     total,
     where,
 )
+from adaline.fits.additive.design import AdditiveDesign
 from adaline.fitted import AnyModel, AnySystem, gives_probabilities, has_classes, is_linear
 from adaline.input.columns import InputColumns
 from adaline.input.system import System, columns_on
@@ -43,6 +45,7 @@ from adaline.storage.model_file import check_storable
 from adaline.storage.pipelines import flat_steps, is_pipeline
 from adaline.sums.mixture import Components
 from adaline.systems import (
+    AdditiveModel,
     CustomMachine,
     ElasticNet,
     GaussianClassifier,
@@ -148,7 +151,14 @@ def _raw_rows(columns: InputColumns) -> DesignTree:
 
 
 def _through_basis(columns: InputColumns, rows: DesignTree) -> DesignTree:
-    return rows if columns.basis is None else basis_rows(columns.basis, [finite(one) for one in rows.nodes])
+    if columns.basis is None:
+        return rows
+    nodes = [finite(one) for one in rows.nodes]
+    return (
+        AdditiveTree(columns.basis, nodes)
+        if isinstance(columns.basis, AdditiveDesign)
+        else basis_rows(columns.basis, nodes)
+    )
 
 
 def _predicted(model: AnySystem, rows: DesignTree, coding: Coding | None) -> Prediction:
@@ -171,7 +181,7 @@ def _predicted(model: AnySystem, rows: DesignTree, coding: Coding | None) -> Pre
 
 def _outputs(model: AnySystem, rows: DesignTree, coding: Coding | None) -> list[Node]:
     """Return z = w'x + w0 of each output, with the offset and the absorbed effects of the row."""
-    weights = np.atleast_2d(host(model.coef_))
+    weights = np.atleast_2d(host(model._learned().theta if isinstance(model, AdditiveModel) else model.coef_))
     constants = np.broadcast_to(host(model.intercept_), (len(weights),))
     outputs = [rows.output(w, c) for w, c in zip(weights, constants, strict=True)]
     known = [] if coding is None else [effects_of(coding), RawColumns(coding).offset()]

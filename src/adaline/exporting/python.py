@@ -24,6 +24,7 @@ HELPERS = {
     "sqrt": "def sqrt(x):\n    return math.sqrt(x) if x >= 0 else nan",
     "sin": "def sin(x):\n    return math.sin(x) if math.isfinite(x) else nan",
     "cos": "def cos(x):\n    return math.cos(x) if math.isfinite(x) else nan",
+    "floor": "def floor(x):\n    return float(math.floor(x)) if math.isfinite(x) else x",
     "power": "def power(x, y):\n"
     "    try:\n        return math.pow(x, y)\n"
     "    except ValueError:\n        return nan\n"

@@ -110,7 +110,7 @@ def to_sklearn(model: AnyModel) -> Estimator:
 
 def _no_form(model: AnyModel, what: str) -> InvalidType:
     return InvalidType(
-        f"a {type(model).__name__}{what} has no estimator in scikit-learn that predicts the same: use the model, which "
+        f"{type(model).__name__}{what} has no estimator in scikit-learn that predicts the same: use the model, which "
         "scikit-learn's tools take, or export(model, to='python')"
     )
 

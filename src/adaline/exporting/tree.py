@@ -28,6 +28,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "min": np.minimum,
     "max": np.maximum,
     "sqrt": np.sqrt,
+    "floor": np.floor,
     "exp": np.exp,
     "expm1": np.expm1,
     "log": np.log,

@@ -53,9 +53,7 @@ class CubicSpline:
         h = np.diff(self.knots)
         out = np.zeros((len(self.knots), len(self.knots)))
         if len(h) > 1:
-            band = np.zeros((2, len(h) - 1))
-            band[0, 1:], band[1] = h[1:-1] / 6, (h[:-1] + h[1:]) / 3
-            out[1:-1] = solveh_banded(band, _natural_differences(h))
+            out[1:-1] = natural_curvature(h, _natural_differences(h))
         return out
 
     @cached_property
@@ -110,6 +108,15 @@ class CyclicSpline:
     def curvature(self) -> Array:
         differences, products = self._matrices
         return np.asarray(np.linalg.solve(products, differences))
+
+
+def natural_curvature(h: Array, differences: Array) -> Array:
+    """Return the second derivatives at the inner knots of natural splines, of the differences of slopes there."""
+    if len(h) == 2:  # one equation, which LAPACK's banded solver does not take
+        return np.asarray(3 * differences / h.sum())
+    band = np.zeros((2, len(h) - 1))
+    band[0, 1:], band[1] = h[1:-1] / 6, (h[:-1] + h[1:]) / 3
+    return np.asarray(solveh_banded(band, differences))
 
 
 def _natural_differences(h: Array) -> Array:

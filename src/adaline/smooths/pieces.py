@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from scipy.linalg import solveh_banded
 
 from adaline.arrays import Array
 from adaline.forms import Ascending, Finite, Int64
-from adaline.smooths.cubic import CubicSpline, CyclicSpline
+from adaline.smooths.cubic import CubicSpline, CyclicSpline, natural_curvature
 from adaline.smooths.penalized import PenalizedSpline
 from adaline.smooths.smooth import Smooth
 
@@ -101,7 +100,5 @@ def _natural_curvature(knots: Array, values: Array) -> Array:
     out = np.zeros_like(values)
     if len(h) > 1:
         slopes = np.diff(values, axis=0) / h[:, None]
-        band = np.zeros((2, len(h) - 1))
-        band[0, 1:], band[1] = h[1:-1] / 6, (h[:-1] + h[1:]) / 3
-        out[1:-1] = solveh_banded(band, np.diff(slopes, axis=0))
+        out[1:-1] = natural_curvature(h, np.diff(slopes, axis=0))
     return out
