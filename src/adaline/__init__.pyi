@@ -8,6 +8,7 @@ from adaline import plots as plots
 from adaline.comparison.compare import compare as compare
 from adaline.errors import AdalineError as AdalineError
 from adaline.errors import AdalineWarning as AdalineWarning
+from adaline.exporting import card as card
 from adaline.exporting import export as export
 from adaline.exporting import from_sklearn as from_sklearn
 from adaline.exporting import to_sklearn as to_sklearn

@@ -642,6 +642,22 @@ def export(
     run_export(model, output, to, dtype, dialect=dialect, table=table, keep=keep, outputs=outputs, name=name)
 
 
+@command("Write a model card.", "adaline card delay.adaline -o delay.md")
+def card(
+    model: Model,
+    output: Annotated[
+        Path | None, option("--output", "-o", metavar="FILE", help="A .md or .html file; default: Markdown is printed.")
+    ] = None,
+) -> None:
+    """Write what a model knows of itself on one page: data, coefficients, certificate and findings.
+
+    Intended use and risks are left to be filled in.
+    """
+    from adaline.cli.export import run_card
+
+    run_card(model, output)
+
+
 @command("List the models (systems), or the bundled data sets.")
 def systems(
     data: Annotated[bool, typer.Option("--data", help="List the bundled data sets instead.")] = False,

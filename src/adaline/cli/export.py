@@ -1,4 +1,4 @@
-"""`adaline export`: writes a saved model in another language."""
+"""`adaline export` and `adaline card`: write a saved model in another language, and what it knows of itself."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from adaline.cli.output import say
 from adaline.errors import InvalidParameter
 from adaline.exporting.dialects import SQLDialect
 from adaline.exporting.export import ENDINGS, Destination, export
+from adaline.exporting.model_card import card
 from adaline.storage.onnx import GraphNumbers
 from adaline.wording import file_name
 
@@ -44,4 +45,14 @@ def run_export(
         if output is None:
             sys.stdout.write(text)
     if output is not None:
+        say(f"saved: {file_name(output)}")
+
+
+def run_card(path: Path, output: Path | None) -> None:
+    """Write the card of a saved model to a file, or to stdout."""
+    check_output(output, (".md", ".html"))
+    text = card(storage.load(path), output)
+    if output is None:
+        sys.stdout.write(text)
+    else:
         say(f"saved: {file_name(output)}")
