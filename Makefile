@@ -3,6 +3,7 @@
 # make night  every case of every test (make test-every), and all targets below that take long
 # make test-spark  the tests of fits on Spark, which needs Java
 # make test-gpu  the tests of devices, with torch and Triton: on a CUDA device, else in Triton's interpreter
+# make test-mlflow  the tests of the flavour of MLflow, which it installs
 # make test-interrupts  every command interrupted at INTERRUPTS=10 random moments
 # make test-faults  KILLS=1000 learners and servers killed under load, and what they acknowledged checked
 # make test-service  10,000 mutated bodies to the service, what schemathesis makes of its description, and its memory
@@ -45,7 +46,7 @@ export PYTHONUTF8 := 1
 # Byte code is written, whatever the shell says: without it every process of the tests compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick test-spark test-gpu test-oldest test-pure wheel-cross sanitize fuzz lint lint-types lint-rest lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-interrupts test-service test-browser recordings zoo certificates enclosures coverage mutants night test-every
+.PHONY: demo test quick test-spark test-mlflow test-gpu test-oldest test-pure wheel-cross sanitize fuzz lint lint-types lint-rest lint-workflows bench docs wheel check-wheel wheels archive check-tag clean check test-faults test-interrupts test-service test-browser recordings zoo certificates enclosures coverage mutants night test-every
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.run
@@ -64,7 +65,7 @@ test-every: $(VENV)/.installed
 # Spark needs Java, the pages Chromium; one target that fails stops no other.
 night:
 	@$(MAKE) --no-print-directory --keep-going \
-		test-every sanitize certificates enclosures coverage fuzz test-interrupts test-faults test-service test-pure mutants test-oldest \
+		test-every sanitize certificates enclosures coverage fuzz test-interrupts test-faults test-service test-pure test-mlflow mutants test-oldest \
 		$$(java -version 2>/dev/null && echo test-spark) \
 		$$({ command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null && echo test-browser)
 
@@ -77,6 +78,10 @@ test-spark: $(VENV)/.installed
 test-gpu: $(VENV)/.installed
 	$(PIP) install --quiet --group gpu
 	$(BIN)/python -m pytest -q -rs -m "$(EVERY)" tests/test_fused.py tests/sources/test_device.py tests/sources/test_streamed.py tests/systems/test_devices.py
+
+test-mlflow: $(VENV)/.installed
+	$(PIP) install --quiet --group mlflow
+	$(BIN)/python -m pytest -q tests/exporting/test_mlflow.py
 
 test-faults: $(VENV)/.installed
 	ADALINE_KILLS=$(KILLS) $(BIN)/python -m pytest -q -s -m "$(EVERY)" tests/serve/test_faults.py

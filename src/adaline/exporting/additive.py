@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.exporting.columns import Choice, DesignTree, FactorColumns, LinearColumns, product_of
+from adaline.exporting.columns import Choice, DesignTree, FactorColumns, LinearColumns, sum_of_products
 from adaline.exporting.tree import MISSING, Breaks, Node, apply, call, choose, constant, interval, level, total, where
 from adaline.fits.additive.design import NOWHERE, AdditiveDesign, LearnedGroups, LearnedSmooth
 from adaline.smooths import CubicPieces
@@ -45,7 +45,7 @@ class AdditiveTree(DesignTree):
     def _values(one: LearnedSmooth, curves: list[FactorColumns], weights: Array) -> Node:
         """Return one curve; of several columns the first product, a constant, is left out."""
         whole = weights if len(curves) == 1 else np.append(0.0, weights)
-        return product_of(curves, whole.reshape([pieces.width for pieces in one.curves])) - float(one.centre @ weights)
+        return sum_of_products(curves, whole.reshape([pieces.width for pieces in one.curves])) - float(one.centre @ weights)
 
     def _effects(self, one: LearnedGroups, weights: Array) -> Node:
         effects = np.ldexp(weights.reshape(len(one.levels), -1), [-e for e in one.exponents])

@@ -118,14 +118,14 @@ class TermDesign(DesignTree):
     def linear(self, weights: Array) -> Node:
         parts = np.split(weights, np.cumsum(self.widths)[:-1])
         used = zip(self.terms, parts, strict=True)
-        return total(product_of(list(factors), own.reshape(shape)) for (factors, shape), own in used if np.any(own))
+        return total(sum_of_products(list(factors), own.reshape(shape)) for (factors, shape), own in used if np.any(own))
 
 
-def product_of(factors: list[FactorColumns], weights: Array) -> Node:
+def sum_of_products(factors: list[FactorColumns], weights: Array) -> Node:
     """Return the sum of all products of the columns of factors, each times its weight."""
     if not factors:
         return constant(weights)
-    return factors[0].times(weights, lambda rest: product_of(factors[1:], rest))
+    return factors[0].times(weights, lambda rest: sum_of_products(factors[1:], rest))
 
 
 def plain_rows(nodes: Sequence[Node]) -> DesignTree:
