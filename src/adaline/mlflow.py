@@ -84,9 +84,9 @@ def save_model(
     folder.mkdir(parents=True, exist_ok=True)
     storage.save(model, folder / FILE)
     described = Model() if mlflow_model is None else mlflow_model
-    described.signature = described.signature or signature or signature_of(model)
-    if metadata is not None:
-        described.metadata = metadata
+    given = {"signature": described.signature or signature or signature_of(model)}
+    for name, value in {**given, **({} if metadata is None else {"metadata": metadata})}.items():
+        setattr(described, name, value)
     if input_example is not None:
         _save_example(described, input_example, str(folder))
     (folder / "requirements.txt").write_text(f"adaline-learn=={__version__}\nmlflow=={mlflow.__version__}\npandas\n")

@@ -45,7 +45,9 @@ class AdditiveTree(DesignTree):
     def _values(one: LearnedSmooth, curves: list[FactorColumns], weights: Array) -> Node:
         """Return one curve; of several columns the first product, a constant, is left out."""
         whole = weights if len(curves) == 1 else np.append(0.0, weights)
-        return sum_of_products(curves, whole.reshape([pieces.width for pieces in one.curves])) - float(one.centre @ weights)
+        return sum_of_products(curves, whole.reshape([pieces.width for pieces in one.curves])) - float(
+            one.centre @ weights
+        )
 
     def _effects(self, one: LearnedGroups, weights: Array) -> Node:
         effects = np.ldexp(weights.reshape(len(one.levels), -1), [-e for e in one.exponents])

@@ -118,7 +118,9 @@ class TermDesign(DesignTree):
     def linear(self, weights: Array) -> Node:
         parts = np.split(weights, np.cumsum(self.widths)[:-1])
         used = zip(self.terms, parts, strict=True)
-        return total(sum_of_products(list(factors), own.reshape(shape)) for (factors, shape), own in used if np.any(own))
+        return total(
+            sum_of_products(list(factors), own.reshape(shape)) for (factors, shape), own in used if np.any(own)
+        )
 
 
 def sum_of_products(factors: list[FactorColumns], weights: Array) -> Node:

@@ -64,7 +64,7 @@ class Section:
     title: str
     lines: list[str] = field(default_factory=list)
     items: list[str] = field(default_factory=list)
-    heads: Sequence[str] = ()
+    heads: list[str] = field(default_factory=list)
     rows: list[Sequence[str]] = field(default_factory=list)
     blank: str = ""
 
@@ -116,8 +116,8 @@ def _sections(model: AnyModel, system: System) -> tuple[str, list[Section]]:
 def _model(model: AnyModel, system: System) -> Section:
     from adaline import __version__
 
-    out = Section("Model", [inspect.getdoc(type(system)).split("\n\n")[0].replace("\n", " ")], heads=("", ""))
-    out.rows = [("system", " ".join(str(system).split())), ("library", f"adaline {__version__}")]
+    out = Section("Model", [inspect.getdoc(type(system)).split("\n\n")[0].replace("\n", " ")], heads=["", ""])
+    out.rows.extend([("system", " ".join(str(system).split())), ("library", f"adaline {__version__}")])
     if is_pipeline(model):
         out.rows.append(("steps before", ", ".join(type(one).__name__ for one in flat_steps(model)[:-1])))
     if has_classes(system):
@@ -127,20 +127,19 @@ def _model(model: AnyModel, system: System) -> Section:
 
 def _data(system: System) -> Section:
     """Return the rows and columns of the fit."""
-    columns, out = columns_on(system), Section("Data")
+    columns, out = columns_on(system), Section("Data", heads=["column", "kind", "values"])
     rows, coding = rows_of(system), columns.coding
     if rows:
         out.lines.append(f"Fitted to {counted(rows)}.")
     if coding is None:
-        out.items = [f"columns: {some(columns.given_names())}"]
+        out.items.append(f"columns: {some(columns.given_names())}")
         return out
     named = {"target": coding.target, "weights": coding.weight, "offset": coding.offset}
-    out.items = [f"{what}: {name}" for what, name in named.items() if name is not None]
+    out.items.extend(f"{what}: {name}" for what, name in named.items() if name is not None)
     out.items.append(f"missing values: {MISSING[coding.missing]}")
     if any(one.is_category for one in coding.columns):
         out.items.append(f"levels that were not in these rows: {UNSEEN[coding.unseen]}")
-    out.heads = ("column", "kind", "values")
-    out.rows = [(one.name, one.kind, _values(one)) for one in coding.columns]
+    out.rows.extend((one.name, one.kind, _values(one)) for one in coding.columns)
     return out
 
 
@@ -170,7 +169,7 @@ def _coefficients(system: System) -> Section:
             return out
         found = system.coefficients(MOST_COEFFICIENTS)
         several = any("target" in row for row in found.rows)
-        out.heads = ("coefficient", *(("of",) if several else ()), "estimate")
+        out.heads.extend(["coefficient", *(("of",) if several else ()), "estimate"])
         out.rows = [
             (row["name"], *((row["target"],) if several else ()), number(row["coefficient"])) for row in found.rows
         ]
@@ -181,22 +180,22 @@ def _coefficients(system: System) -> Section:
     rows, ends = values["coefficients"], 50 * (1 - values["level"])
     several = any("target" in row for row in rows)
     heads = {"estimate": "estimate", "std_error": "std. error", "lower": f"{ends:g}%", "upper": f"{100 - ends:g}%"}
-    out.heads = ("coefficient", *(("of",) if several else ()), *heads.values(), "p")
+    out.heads.extend(["coefficient", *(("of",) if several else ()), *heads.values(), "p"])
     for row in rows[:MOST_COEFFICIENTS]:
         numbers = [cell(row, name) for name in (*heads, "p_value")]
         out.rows.append((row["name"], *((str(row["target"]),) if several else ()), *numbers))
     if len(rows) > MOST_COEFFICIENTS:
         out.lines.append(f"The first {MOST_COEFFICIENTS} of {len(rows):,}.")
     if summary.rows:
-        out.items = [*(line for part in summary.sections() for line in part.lines), *summary.closing()]
+        out.items.extend([*(line for part in summary.sections() for line in part.lines), *summary.closing()])
     return out
 
 
 def _certificate(system: System) -> Section:
     """Return what is proven of the solution."""
     proof = system.certificate_
-    out = Section("Certificate", heads=("", ""))
-    out.rows = [("status", str(proof.status)), ("solver", proof.solver)]
+    out = Section("Certificate", heads=["", ""])
+    out.rows.extend([("status", str(proof.status)), ("solver", proof.solver)])
     if not math.isnan(proof.digits):
         out.rows.append(("correct digits of the worst coefficient", f"{proof.digits:.1f}"))
     if not math.isnan(proof.condition):
@@ -213,10 +212,10 @@ def _findings(system: System) -> Section:
     if system.certificate_.status not in FINE:
         out.items.append(f"The fit ended as {system.certificate_.status}: {system.certificate_.advice}.")
     if getattr(system, "dependencies_", None):
-        out.items += [f"Columns depend on others: {one}." for one in system.dependencies_]
+        out.items.extend([f"Columns depend on others: {one}." for one in system.dependencies_])
     if has_summary(system):
         with suppress(AdalineError):
-            out.items += system.summary().notes
+            out.items.extend(system.summary().notes)
     if not out.items:
         out.lines.append("None by the fit itself. The command adaline compare looks for more in the data.")
     return out

@@ -99,8 +99,8 @@ def to_sklearn(model: AnyModel) -> Estimator:
     if columns.basis is not None:
         steps.append(("basis", columns.basis))
     elif names is not None:
-        estimator.feature_names_in_ = np.asarray(names, dtype=object)
-    estimator.n_features_in_ = width
+        give_attributes(estimator, {"feature_names_in_": np.asarray(names, dtype=object)})
+    give_attributes(estimator, {"n_features_in_": width})
     if not steps:
         return estimator
     from sklearn.pipeline import Pipeline
@@ -211,9 +211,8 @@ def _maker_of(model: AnyModel) -> Callable[[AnyModel, Weights | None], Estimator
 
 def _given(estimator: Estimator, weights: Weights, flat: bool = False, **learned: Any) -> Estimator:
     coef, constants = weights
-    estimator.coef_ = coef[0] if flat else coef
-    estimator.intercept_ = constants[0] if flat else constants
-    give_attributes(estimator, {f"{name}_": value for name, value in learned.items()})
+    given = {"coef": coef[0] if flat else coef, "intercept": constants[0] if flat else constants, **learned}
+    give_attributes(estimator, {f"{name}_": value for name, value in given.items()})
     return estimator
 
 
@@ -245,7 +244,7 @@ def _machine(model: AnyModel, weights: Weights | None) -> Estimator:
     if response != "exp" or len(weights[0]) > 1:
         raise _no_form(model, f" whose outputs go through {response}" if response != "exp" else "of several targets")
     estimator = linear_model.PoissonRegressor() if isinstance(loss, Poisson) else linear_model.GammaRegressor()
-    estimator._base_loss = estimator._get_loss()
+    give_attributes(estimator, {"_base_loss": estimator._get_loss()})
     return _given(estimator, weights, flat=True)
 
 

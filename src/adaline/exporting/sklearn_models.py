@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from adaline.arrays import Array, is_sparse
+from adaline.attributes import give_attributes
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.fitted import AnyModel, has_learned
 from adaline.input.columns import InputColumns
@@ -145,7 +146,7 @@ def _of_targets(estimator: Estimator) -> dict[str, Any]:
 def _with_state(model: Any, **fields: Any) -> AnyModel:
     """Return a system with the state of these fields, read with its settings."""
     known = {"fitted_with": model._settings_of_fit()} | fields
-    model._state = type(model).learns(**known)
+    give_attributes(model, {"_state": type(model).learns(**known)})
     return model
 
 
@@ -280,7 +281,7 @@ def _in_place(model: Any, estimator: Estimator, points: Array, labels: Array, **
         warnings.simplefilter("ignore")
         model.fit(points, labels)
     known = {"columns": _columns(estimator), "certificate": _proof(estimator), "rows": None}
-    model._state = replace(model._state, **known, **fields)
+    give_attributes(model, {"_state": replace(model._state, **known, **fields)})
     return model  # type: ignore[no-any-return]
 
 
@@ -294,7 +295,8 @@ def _densities(
     labels = np.repeat(_labels(estimator), [len(one) for one in points])
     model = GaussianClassifier(covariance=covariance, priors=priors / priors.sum())
     made = _in_place(model, estimator, np.vstack(points), labels, **fields)
-    model.priors = None if estimator.priors is None else model.priors
+    if estimator.priors is None:
+        made.set_params(priors=None)
     return made
 
 
