@@ -59,7 +59,8 @@ def log_model(
     given: dict[str, Any] = {**more, "signature": signature, "input_example": input_example, "model": model}
     import adaline.mlflow as flavor
 
-    return Model.log(None, flavor, name=name, registered_model_name=registered_model_name, **given)
+    logged: ModelInfo = Model.log(None, flavor, name=name, registered_model_name=registered_model_name, **given)
+    return logged
 
 
 def save_model(
@@ -109,6 +110,7 @@ def signature_of(model: AnyModel) -> ModelSignature:
     system, first = last_step(model), first_step(model)
     coding = columns_on(first).coding if isinstance(first, System) else None
     names = getattr(first, "feature_names_in_", None)
+    inputs: list[ColSpec | TensorSpec] | None
     if coding is not None and coding.terms:
         inputs = [ColSpec(_type_of(one), one.name) for one in coding.columns]
     elif names is not None and not is_pipeline(model):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -167,7 +168,8 @@ def enclosure_of(
     return Enclosure(lower, upper, ["intercept", *names], reason, passes, _Outputs(found, flat, rows))
 
 
-class _Outputs(NamedTuple):
+@dataclass(frozen=True)
+class _Outputs:
     """Bounds on the outputs of rows, by the solutions of one or more targets each."""
 
     found: Sequence[LinearEnclosure]

@@ -24,7 +24,7 @@ class AdditiveTree(DesignTree):
     def linear(self, weights: Array) -> Node:
         """Return sum_j weights_j phi_j."""
         design = self.design
-        parts = [*design.smooths_, *design.groups_]
+        parts: list[LearnedSmooth | LearnedGroups] = [*design.smooths_, *design.groups_]
         first, *own = np.split(weights, np.cumsum([len(design.linear_), *(one.width for one in parts)])[:-1])
         sums = [self.given[j] * float(w) for j, w in zip(design.linear_, first, strict=True) if w]
         for one, w in zip(parts, own, strict=True):

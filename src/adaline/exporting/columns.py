@@ -214,11 +214,10 @@ def _factor(raw: RawColumns, factor: TermFactor) -> FactorColumns:
     else:
         return as_columns([raw.numbers(factor.column)])
     table, share = coding.contrast_columns(factor), np.asarray(coding.levels(factor)[1])
+    average = constants(share @ table) if len(share) else None
+    unknown = average if coding.unseen == "other" else None
     if is_index(factor):  # of a grouping, in which a new level is none of those known
         average = unknown = constants(np.array([float(UNKNOWN)]))
-    else:
-        average = constants(share @ table) if len(share) else None
-        unknown = average if coding.unseen == "other" else None
     if factor.column is None:
         return Choice(index, (*map(constants, table), unknown, None))
     column = coding.column(factor.column, True)

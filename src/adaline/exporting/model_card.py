@@ -14,7 +14,7 @@ from pathlib import Path
 
 from adaline.coding import Column
 from adaline.errors import AdalineError, InvalidParameter, InvalidType
-from adaline.fitted import AnyModel, check_is_fitted, has_classes, has_summary, is_linear, rows_of
+from adaline.fitted import AnyModel, AnySystem, check_is_fitted, has_classes, has_summary, is_linear, rows_of
 from adaline.inference.summary import cell, escaped, html_row
 from adaline.input.system import System, columns_on
 from adaline.results import Status, some
@@ -105,7 +105,7 @@ def card(model: AnyModel, path: str | os.PathLike[str] | None = None) -> str:
     return text
 
 
-def _sections(model: AnyModel, system: System) -> tuple[str, list[Section]]:
+def _sections(model: AnyModel, system: AnySystem) -> tuple[str, list[Section]]:
     coding = columns_on(system).coding
     target = None if coding is None else coding.target
     title = type(system).__name__ + (f" of {target}" if target else "")
@@ -113,10 +113,10 @@ def _sections(model: AnyModel, system: System) -> tuple[str, list[Section]]:
     return title, [*known, *(Section(name, blank=question) for name, question in TO_FILL_IN.items())]
 
 
-def _model(model: AnyModel, system: System) -> Section:
+def _model(model: AnyModel, system: AnySystem) -> Section:
     from adaline import __version__
 
-    out = Section("Model", [inspect.getdoc(type(system)).split("\n\n")[0].replace("\n", " ")], heads=["", ""])
+    out = Section("Model", [(inspect.getdoc(type(system)) or "").split("\n\n")[0].replace("\n", " ")], heads=["", ""])
     out.rows.extend([("system", " ".join(str(system).split())), ("library", f"adaline {__version__}")])
     if is_pipeline(model):
         out.rows.append(("steps before", ", ".join(type(one).__name__ for one in flat_steps(model)[:-1])))
@@ -125,7 +125,7 @@ def _model(model: AnyModel, system: System) -> Section:
     return out
 
 
-def _data(system: System) -> Section:
+def _data(system: AnySystem) -> Section:
     """Return the rows and columns of the fit."""
     columns, out = columns_on(system), Section("Data", heads=["column", "kind", "values"])
     rows, coding = rows_of(system), columns.coding
@@ -151,7 +151,7 @@ def _values(column: Column) -> str:
     return some(shown, most=MOST_LEVELS)
 
 
-def _coefficients(system: System) -> Section:
+def _coefficients(system: AnySystem) -> Section:
     """Return the table of coefficients, with intervals where the model has them."""
     out = Section("Coefficients")
     summary = None
@@ -191,7 +191,7 @@ def _coefficients(system: System) -> Section:
     return out
 
 
-def _certificate(system: System) -> Section:
+def _certificate(system: AnySystem) -> Section:
     """Return what is proven of the solution."""
     proof = system.certificate_
     out = Section("Certificate", heads=["", ""])
@@ -206,7 +206,7 @@ def _certificate(system: System) -> Section:
     return out
 
 
-def _findings(system: System) -> Section:
+def _findings(system: AnySystem) -> Section:
     """Return what the fit found that its users should know."""
     out = Section("Findings")
     if system.certificate_.status not in FINE:

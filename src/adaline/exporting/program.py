@@ -24,7 +24,8 @@ WHITE = (
     + "\u2028\u2029\u202f\u205f\u3000"
 )
 """What Python strips from the ends of a text."""
-UNKNOWN, ABSENT = -1, -2
+UNKNOWN: int = -1
+ABSENT: int = -2
 FEW = 2  # levels with a number each; more are looked up in a table
 
 

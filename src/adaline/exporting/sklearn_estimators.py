@@ -295,7 +295,7 @@ def _densities(model: AnyModel, weights: Weights | None) -> Estimator:
     classes, covariance = np.asarray(model.classes_), np.array(host(model.covariance_))
     if not (priors > 0).all():
         raise _no_form(model, " with a class that has no rows")
-    known = {"classes": classes, "means": means, "priors": priors}
+    known: dict[str, Any] = {"classes": classes, "means": means, "priors": priors}
     if weights is not None:
         whole = covariance * np.eye(means.shape[1]) if covariance.ndim == 0 else covariance
         return _given(LinearDiscriminantAnalysis(solver="lsqr"), weights, covariance=whole, **known)
@@ -305,7 +305,7 @@ def _densities(model: AnyModel, weights: Weights | None) -> Estimator:
         estimator = QuadraticDiscriminantAnalysis()
         rotations = [vectors[:, own] for (_, vectors), own in zip(found, kept, strict=True)]
         scalings = [values[own] for (values, _), own in zip(found, kept, strict=True)]
-        learned = {"rotations_": rotations, "scalings_": scalings, "covariance_": list(covariance)}
+        learned: dict[str, Any] = {"rotations_": rotations, "scalings_": scalings, "covariance_": list(covariance)}
         give_attributes(estimator, learned | {f"{name}_": value for name, value in known.items()})
         return estimator
     estimator = GaussianNB()

@@ -11,7 +11,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -173,7 +173,7 @@ def _regression(estimator: Estimator, model: AnyModel | None = None, **fields: A
 
 def _ridge(estimator: Estimator) -> AnyModel:
     found = estimator.alpha_ if hasattr(estimator, "alpha_") else estimator.alpha
-    penalty = float(found) if np.ndim(found) == 0 else np.asarray(found, dtype=np.float64)
+    penalty: Any = float(found) if np.ndim(found) == 0 else np.asarray(found, dtype=np.float64)
     return _regression(estimator, Ridge(penalty, fit_intercept=bool(estimator.fit_intercept)), penalty=penalty)
 
 
@@ -188,11 +188,11 @@ def _net(estimator: Estimator) -> AnyModel:
 
 def _family(estimator: Estimator) -> AnyModel:
     kind, penalty = type(estimator).__name__, float(estimator.alpha)
-    loss, link = {"PoissonRegressor": ("poisson", "log"), "GammaRegressor": ("gamma", "log")}.get(kind, (None, None))
-    if loss is None:
-        power, link = estimator.power, "identity" if estimator.link == "auto" and estimator.power <= 0 else "log"
-        link = link if estimator.link == "auto" else estimator.link
-        loss = {0: "gaussian", 1: "poisson", 2: "gamma", 3: "inverse_gaussian"}.get(power) or Tweedie(power)
+    link: Literal["log", "identity"] = "log"
+    power = {"PoissonRegressor": 1.0, "GammaRegressor": 2.0}.get(kind) or float(estimator.power)
+    if kind == "TweedieRegressor" and (estimator.link == "identity" or (estimator.link == "auto" and power <= 0)):
+        link = "identity"
+    loss: Any = {0.0: "gaussian", 1.0: "poisson", 2.0: "gamma", 3.0: "inverse_gaussian"}.get(power) or Tweedie(power)
     model = GeneralizedLinear(loss, link=link, penalty=penalty, fit_intercept=bool(estimator.fit_intercept))
     fields = _of_targets(estimator)
     return _with_state(model, history=[], n_iter=int(np.max(estimator.n_iter_)), rows_seen=0, typical=None, **fields)
@@ -282,7 +282,7 @@ def _in_place(model: Any, estimator: Estimator, points: Array, labels: Array, **
         model.fit(points, labels)
     known = {"columns": _columns(estimator), "certificate": _proof(estimator), "rows": None}
     give_attributes(model, {"_state": replace(model._state, **known, **fields)})
-    return model  # type: ignore[no-any-return]
+    return model
 
 
 def _densities(

@@ -133,8 +133,10 @@ def _imputed(step: FittedStep, columns: list[Given]) -> list[Given]:
     out: list[Given] = []
     for one, value in zip(columns, step.statistics_.tolist(), strict=True):
         if not (value is None or value != value):
-            known = isinstance(one, Node)
-            out.append(where(if_missing(one), float(value), one) if known else replace(one, filled=value))
+            if isinstance(one, Node):
+                out.append(where(if_missing(one), float(value), one))
+            else:
+                out.append(replace(one, filled=value))
         elif step.keep_empty_features:
             out.append(constant(0.0))
     return out if step.indicator_ is None else [*out, *_indicators(step.indicator_, columns)]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import NamedTuple
 
@@ -107,7 +107,8 @@ def likely_shape(problem: Problem, theta: Array, shape: float, steps: int = MOST
     return LikelyParameter(shape, math.sqrt(-1 / second) if second < 0 else math.inf)
 
 
-class LikelyPower(NamedTuple):
+@dataclass(frozen=True)
+class LikelyPower:
     """The function that finds the most likely power of `observations`; `precision` as in `Densities`.
 
     `deviance` is the position of a deviance in `FamilySums`: 0 of the weights, 1 of the model without columns, whose
