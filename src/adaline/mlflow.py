@@ -22,9 +22,10 @@ from mlflow.types import ColSpec, DataType, Schema, TensorSpec
 
 from adaline import __version__, storage
 from adaline.arrays import Array
-from adaline.fitted import AnyModel, has_classes, is_linear
+from adaline.fitted import AnyModel, has_classes
 from adaline.input.system import System, columns_on
 from adaline.storage.pipelines import first_step, is_pipeline, last_step
+from adaline.systems.families.unsupervised import UnsupervisedSystem
 
 FLAVOR_NAME, FILE = "adaline", "model.adaline"
 TYPES = {"number": DataType.double, "boolean": DataType.boolean, "date": DataType.datetime}
@@ -133,7 +134,7 @@ def _prediction(system: AnyModel) -> TensorSpec:
     if has_classes(system):
         labels = np.asarray(system.classes_)
         return TensorSpec(np.dtype(str) if labels.dtype.kind in "OU" else labels.dtype, (-1,))
-    if not is_linear(system):
+    if isinstance(system, UnsupervisedSystem):
         return TensorSpec(np.dtype(np.int64), (-1,))
     shape = np.shape(system.coef_)
     return TensorSpec(np.dtype(np.float64), (-1,) if len(shape) == 1 else (-1, shape[0]))

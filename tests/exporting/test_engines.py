@@ -216,6 +216,12 @@ TABLES: dict[str, Callable[[], tuple[Any, pd.DataFrame]]] = {
         unseen="other",
     ),
     "surface": of_table(AdditiveModel, "y", formula="y ~ te(size, floor, k=3) + (1 | late)"),
+    "very many groups": lambda: (
+        AdditiveModel(terms=["(1 | x0)"]).fit(
+            np.column_stack([np.arange(1300) % 650, np.sin(np.arange(1300))]), np.cos(np.arange(1300))
+        ),
+        pd.DataFrame({"x0": [0.0, 3.0, 649.0, 650.0, 1.5], "x1": [1.0, 2.0, 0.5, 0.0, np.nan]}),
+    ),
     "spline basis": lambda: (
         LinearRegression(basis=basis.Spline(df=5) + basis.Spline(df=4, natural=True)).fit(
             table()[["size"]], table()["y"]

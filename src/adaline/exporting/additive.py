@@ -28,7 +28,7 @@ class AdditiveTree(DesignTree):
         first, *own = np.split(weights, np.cumsum([len(design.linear_), *(one.width for one in parts)])[:-1])
         sums = [self.given[j] * float(w) for j, w in zip(design.linear_, first, strict=True) if w]
         for one, w in zip(parts, own, strict=True):
-            sums.append(self._smooth(one, w) if isinstance(one, LearnedSmooth) else self._effects(one, w))
+            sums.append(self._smooth(one, w) if isinstance(one, LearnedSmooth) else self.effects(one, w))
         return total(sums)
 
     def _smooth(self, one: LearnedSmooth, weights: Array) -> Node:
@@ -49,7 +49,8 @@ class AdditiveTree(DesignTree):
             one.centre @ weights
         )
 
-    def _effects(self, one: LearnedGroups, weights: Array) -> Node:
+    def effects(self, one: LearnedGroups, weights: Array) -> Node:
+        """Return the effects of a row's group, zero where it did not occur."""
         effects = np.ldexp(weights.reshape(len(one.levels), -1), [-e for e in one.exponents])
         slopes = [constant(1.0) if j == NOWHERE else self.given[j] for j in one.slopes]
         sums = [

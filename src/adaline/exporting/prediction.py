@@ -171,7 +171,7 @@ def _predicted(model: AnySystem, rows: DesignTree, coding: Coding | None) -> Pre
         return replace(found, score=(), probability=_softmax(joint))
     if has_classes(model):
         return _classifier(model, rows, coding)
-    if not is_linear(model):
+    if not (is_linear(model) or isinstance(model, AdditiveModel)):
         raise InvalidType(f"{type(model).__name__} has no form outside adaline yet: use save")
     outputs = _outputs(model, rows, coding)
     if isinstance(model, GeneralizedLinear | ElasticNet):
@@ -187,6 +187,8 @@ def _outputs(model: AnySystem, rows: DesignTree, coding: Coding | None) -> list[
     known = [] if coding is None else [effects_of(coding), RawColumns(coding).offset()]
     if getattr(model, "_with_offset", None) and (coding is None or coding.offset is None) and known[:1] in ([], [None]):
         known = [Node("input", value=Input("offset", "number"))]
+    if isinstance(rows, AdditiveTree) and (apart := model._learned().apart) is not None:
+        known.append(rows.effects(rows.design.groupings[-1], apart.effects.ravel()))
     for one in known:
         outputs = outputs if one is None else [z + one for z in outputs]
     return outputs

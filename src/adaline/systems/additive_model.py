@@ -242,7 +242,7 @@ class AdditiveModel(LinearRegressor):
     residual;
     `random_effects_` : for each grouping a frame of its levels, their effects and the standard errors of these;
     `log_likelihood_` : restricted for "reml"; `edf_` : effective degrees of freedom of the whole model;
-    `basis_` : the columns of all terms, as learned;
+    `basis_` : the columns of all terms, as learned; `rows_seen_` : number of rows;
     `certificate_` : its objective is the criterion, its gradient that with respect to the logarithms of ratios.
 
     Examples
@@ -442,6 +442,11 @@ class AdditiveModel(LinearRegressor):
         if self._state is None or self._fitted_with.criterion == "gcv":
             raise AttributeError("log_likelihood_ is what criterion='reml' and 'ml' find: fit by one of them")
         return -self._learned().totals.score
+
+    @property
+    def rows_seen_(self) -> int:
+        """Number of rows fitted."""
+        return self._learned().totals.rows
 
     @property
     def edf_(self) -> float:
