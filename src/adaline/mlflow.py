@@ -1,7 +1,7 @@
 """A flavour of MLflow: `log_model`, `save_model` and `load_model`, and models that `mlflow.pyfunc` and its servers run.
 
 What is stored is the model file of `adaline.save`, which runs no code when it is loaded. This is the one module that
-imports mlflow (the extra `mlflow`).
+imports mlflow (the extra `mlflow`, which installs mlflow-skinny).
 """
 
 from __future__ import annotations

@@ -50,13 +50,23 @@ COMMANDS: dict[str, list[str]] = {
     "learn": ["lms.adaline", "-", "-o", "learned.adaline"],
     "journal": ["replay", "lms.journal", "-o", "out.adaline"],
     "export": ["m.adaline", "out.onnx"],
+    "card": ["m.adaline", "-o", "out.html"],
     "systems": ["--json"],
     "play": ["--no-browser"],
     "selftest": [],
 }
 """The commands, where they take DATA on more rows than any of them gets through."""
 ENDS_WELL = {"serve"}  # commands that a signal ends with exit code 0, once they serve
-QUICK = {"summary", "table", "merge", "journal", "export", "systems", "selftest"}  # they may be done before the signal
+QUICK = {
+    "summary",
+    "table",
+    "merge",
+    "journal",
+    "export",
+    "card",
+    "systems",
+    "selftest",
+}  # they may be done before the signal
 NIGHT = pytest.mark.night
 
 

@@ -234,7 +234,7 @@ def model() -> LinearRegression:
             for kind in (pd.DataFrame, pl.DataFrame, pa.table)
         ),
         *(
-            (lambda one=one: model().predict(ROWS, interval=one), "interval must be 'confidence', 'prediction' or None")
+            (lambda one=one: model().predict(ROWS, interval=one), "interval must be 'confidence', 'prediction', 'conf")
             for one in ("both", "", 1, True)
         ),
         *(

@@ -76,7 +76,7 @@ def from_sklearn(estimator: Estimator) -> AnyModel:
     >>> X, y = np.array([[1.0], [2.0], [4.0]]), np.array([1.0, 2.0, 5.0])
     >>> model = adaline.from_sklearn(Ridge(alpha=0.5).fit(X, y))
     >>> print(type(model).__name__, model.predict(X).round(3), model.certificate_.status)
-    Ridge [0.922 2.191 4.73 ] given
+    Ridge [1.032 2.258 4.71 ] given
 
     References
     ----------
