@@ -83,7 +83,7 @@ class TwofoldObjective(Sum):
         flat = (curvature == 0) & (error > 0)
         squares = np.where(flat, np.inf, error**2 / np.where(curvature == 0, 1.0, np.abs(curvature)))
         part.energy = math.inf if loss.coupled else float((weight * squares).sum())
-        part.gradient = _gradient(scaled, slope, block.weight)
+        part.gradient = _gradient(scaled, slope, None if block.weight is None else host(block.weight))
         rows = np.column_stack([np.ones(len(x)), in_view(x, point.view)])
         if self.root == "gram":
             terms = np.abs(curvature) + np.abs(slope.hi) * (1.0 + 1.0 / np.abs(z.hi))
