@@ -185,6 +185,7 @@ class InstrumentalVariables(LinearSystem):
     Parameters
     ----------
     method : "2sls" or "liml"
+        Two-stage least squares, or limited-information maximum likelihood.
     endogenous : names or indices of columns of X, or None
         Those that are related to the errors.
     instruments : names or indices of columns of X, or None
