@@ -31,6 +31,7 @@ from adaline.systems import SYSTEMS
 SYSTEMS_OF_SUMS: dict[str, Any] = {
     "LinearRegression": LinearRegression(),
     "LinearRegression without intercept": LinearRegression(fit_intercept=False),
+    "InstrumentalVariables": SYSTEMS["InstrumentalVariables"](),
     "Ridge": Ridge(),
     "Ridge by evidence": Ridge(criterion="evidence", standardize=False),
     **{f"Ridge({penalty})": Ridge(penalty=penalty) for penalty in (0.0, 1e-3, 5.0, 1e4)},

@@ -122,6 +122,8 @@ QUIET = {
     "Ridge",
     "ElasticNet",
     "WienerFilter",
+    "AdditiveModel",
+    "InstrumentalVariables",
     "LeastSquaresClassifier",
     "FisherDiscriminant",
     "GaussianClassifier",
@@ -287,9 +289,17 @@ MEANT = {
     ("LeastSquaresClassifier", "threshold", "-1"),
     ("FisherDiscriminant", "threshold", "-1"),
     ("WienerFilter", "delay", "-1"),
+    *(
+        ("InstrumentalVariables", name, kind)
+        for name in ("endogenous", "instruments")
+        for kind in ("-1", "text", "list")
+    ),
     ("Custom", "names_out", "list"),
 }
-"""Values of NONSENSE that mean something: an error below zero is never reached, and a filter may look ahead."""
+"""Values of NONSENSE that mean something.
+
+An error below zero is never reached, a filter may look ahead, and columns have names and indices from the end.
+"""
 
 
 @pytest.mark.parametrize("cls", [*EVERY.values(), *BASES.values()], ids=[*EVERY, *BASES])
