@@ -46,6 +46,9 @@ NOT_FINITE: dict[str, tuple[tuple[float, ...], str]] = {
     "certificate_.digits": ((np.nan,), "digits are not known, as after a scan"),
     "certificate_.condition": ((np.nan,), "not known, as after a scan"),
     "certificate_.gradient": ((np.nan,), "not known after a scan, and where no smooth function is minimised"),
+    "AdditiveModel.certificate_.objective": ((np.nan,), "nothing is left of the target, whose density is unbounded"),
+    "AdditiveModel.log_likelihood_": ((np.nan,), "the same, and no likelihood is maximised by gcv"),
+    "AdditiveModel.terms_": ((np.nan,), "the same, or the variance underflows: nothing to test against"),
     "FisherDiscriminant.certificate_.objective": ((np.nan,), "the criterion is criterion_, and it is not minimised"),
     "FisherDiscriminant.criterion_": ((np.inf,), "classes without a spread along w"),
     "GeneralizedLinear.dispersion_": ((np.nan,), "no degrees of freedom are left to estimate it"),
@@ -232,6 +235,8 @@ def _use(name: str, method: str, given: Given) -> Any:
     else:
         arguments = {"X": given.X, "x": given.X, "y": y, "d": y, "sample_weight": given.weight, **OTHERWISE}
         out = call(**{key: value for key, value in arguments.items() if key in names})
+    if method == "enclose" and out.reason:  # nothing is proved: the bounds are infinite, and it says why
+        return None
     if method == "filter":
         return *_learned(model), *out
     return _learned(model) if method in LEARNS else out if method not in RECORDS else None

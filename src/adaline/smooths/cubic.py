@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solveh_banded
 
 from adaline.arrays import Array
+from adaline.errors import InvalidData
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,11 @@ def natural_curvature(h: Array, differences: Array) -> Array:
         return np.asarray(3 * differences / h.sum())
     band = np.zeros((2, len(h) - 1))
     band[0, 1:], band[1] = h[1:-1] / 6, (h[:-1] + h[1:]) / 3
+    if not (np.isfinite(band).all() and np.isfinite(differences).all()):
+        raise InvalidData(
+            "a curve overflows float64: values of its column are too far apart, or too close beside their range; "
+            "give its logarithm, or leave the column out"
+        )
     return np.asarray(solveh_banded(band, differences))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple,
 
 import numpy as np
 
-from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, as_dense, host, like_rows
+from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, as_dense, host, is_sparse, like_rows
 from adaline.coding import Coding
 from adaline.coding.additive import AdditiveTerm, SmoothTerm, argument_terms, read_terms
 from adaline.construction import check_parameters
@@ -254,9 +254,9 @@ class AdditiveModel(LinearRegressor):
     >>> y = np.sin(x) + rng.normal(size=12)[school] + 0.3 * rng.normal(size=300)
     >>> model = AdditiveModel(terms=["s(x0)", "(1 | x1)"]).fit(np.column_stack([x, school]), y)
     >>> [(row["term"], round(row["edf"], 1)) for row in model.terms_]
-    [('s(x0)', 6.6), ('(1 | x1)', 10.9)]
+    [('s(x0)', 7.2), ('(1 | x1)', 10.9)]
     >>> [(row["group"], row["name"], round(row["sd"], 2)) for row in model.variance_components_]
-    [('x1', 'intercept', 0.76), ('residual', None, 0.31)]
+    [('x1', 'intercept', 0.67), ('residual', None, 0.29)]
 
     References
     ----------
@@ -292,7 +292,7 @@ class AdditiveModel(LinearRegressor):
         meter = Meter(X)
         check_parameters(self)
         shape: tuple[int, ...] = getattr(y, "shape", ())
-        if len(shape) == 2 and shape[1] == 1:
+        if len(shape) == 2 and shape[1] == 1 and not is_sparse(y):
             from sklearn.utils.validation import column_or_1d  # slow to import
 
             y = column_or_1d(y, warn=True)
@@ -341,8 +341,14 @@ class AdditiveModel(LinearRegressor):
         """Return what was learned, with the tests of terms."""
         design = columns.basis
         assert isinstance(design, AdditiveDesign)
+        if not np.isfinite([solved.variance, solved.total, solved.residual]).all():
+            raise InvalidData("the squares of the target overflow float64: divide the target by a power of ten")
         places, names = places_of(design), columns.coefficient_names()
         edf = float(np.trace(solved.freedom)) + bool(self.fit_intercept) + (0.0 if grouped is None else grouped.edf)
+        if not (np.isfinite(edf) and np.isfinite(solved.inverse).all()):
+            raise InvalidData(
+                "variances of coefficients overflow float64: multiply columns of tiny numbers by a power of ten"
+            )
         shared = np.zeros(len(solved.coef)) if grouped is None else grouped.shared
         left_out = tuple(names[j] for j in solved.left_out)
         if left_out:
@@ -370,7 +376,7 @@ class AdditiveModel(LinearRegressor):
                 solved.score, edf, observations, moments.weight, moments.rows, solved.total, solved.residual
             ),
             left_out=left_out,
-            certificate=_certificate(solved, terms),
+            certificate=_certificate(solved, terms, [names[j] for j in solved.constant]),
             apart=None if grouped is None else grouped.effects,
         )
         if state.certificate.status is Status.NOT_CONVERGED:
@@ -658,10 +664,10 @@ def _tested(
         return edf, math.nan, math.nan, math.nan
     if isinstance(at.part, LearnedSmooth) and not at.part.weights.any(axis=0).all():
         rank = 2 * edf - float((f[block] * f[:, block].T).sum()) - float(shared[block].sum())
-        covariance = solved.variance * solved.inverse[block, block]
+        power = -int(np.frexp(np.sqrt(solved.variance))[1])  # of two: the units of the target change no test
         found = smooth_test(
-            solved.coef[block],
-            covariance,
+            np.ldexp(solved.coef[block], power),
+            float(np.ldexp(solved.variance, 2 * power)) * solved.inverse[block, block],
             solved.gram[block, block],
             at.part.first,
             min(rank, at.stop - at.start),
@@ -699,7 +705,7 @@ def _components(design: AdditiveDesign, solved: AdditiveSolution) -> list[Varian
     return [*out, VarianceComponent("residual", None, None, math.sqrt(solved.variance), None)]
 
 
-def _certificate(solved: AdditiveSolution, terms: Sequence[TermFit]) -> Certificate:
+def _certificate(solved: AdditiveSolution, terms: Sequence[TermFit], constant: Sequence[str]) -> Certificate:
     ratios = solved.ratios
     digits = max(ROUNDING_DIGITS - math.log10(solved.condition) - 1, 0.0)
     status, advice = Status.SOLVED, Status.SOLVED.advice
@@ -714,6 +720,9 @@ def _certificate(solved: AdditiveSolution, terms: Sequence[TermFit]) -> Certific
             )
         elif zero:
             advice = f"the likelihood is largest where {some(zero)} is zero: the term may be left out"
+    if constant and status is Status.SOLVED:
+        left = "; ".join(f"column {name} is constant and left out" for name in constant)
+        advice = left if advice == Status.SOLVED.advice else f"{advice}; {left}"
     steps = 0 if ratios is None else ratios.steps
     steep = 0.0 if ratios is None else float(np.abs(ratios.gradient[~ratios.boundary]).max(initial=0.0))
     return replace(

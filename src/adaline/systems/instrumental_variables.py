@@ -214,7 +214,7 @@ class InstrumentalVariables(LinearSystem):
     >>> y = 2.0 * d + 3.0 * error
     >>> model = InstrumentalVariables(endogenous=0, instruments=1).fit(np.column_stack([d, z]), y)
     >>> model.coef_.round(2)
-    array([1.94])
+    array([2.01])
     >>> [row["test"] for row in model.summary().to_dict()["tests"]]
     ['weak instruments', 'Wu-Hausman', 'Anderson-Rubin']
 

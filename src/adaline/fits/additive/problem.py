@@ -92,6 +92,7 @@ class AdditiveSolution:
     variance : phi, the variance of the errors.
     score : what was minimised, in the units of the target.
     left_out : linear columns that are constant, or combinations of those before them.
+    constant : those of them that are constant.
     ratios : the solution of the outer problem; None where nothing was chosen.
     condition : of X'X + P, scaled to a diagonal of ones.
     components : for each place of a grouping.
@@ -108,6 +109,7 @@ class AdditiveSolution:
     variance: float
     score: float
     left_out: list[int]
+    constant: list[int]
     ratios: SolvedRatios | None
     condition: float
     components: list[ComponentFit]
@@ -212,6 +214,7 @@ def solve_additive(
         variance=float(np.ldexp(variance, 2 * y)),
         score=score,
         left_out=left_out,
+        constant=[j for j in left_out if not second[j, j]],
         ratios=ratios,
         condition=condition if ratios is None else _condition(fit),
         components=_components(sums.penalties, ratios, fit.theta, groupings),
@@ -287,6 +290,7 @@ def solve_grouped(
         variance=float(np.ldexp(fit.dispersion(criterion), 2 * y)),
         score=_score(fit.score(criterion), plain, criterion, y, exponent[kept[kept < linear]], shift),
         left_out=left_out,
+        constant=[j for j in left_out if not second[j, j]],
         ratios=ratios,
         condition=condition,
         components=_components([*plain.penalties, penalty], ratios, fit.theta, [*design.groups_, design.apart_]),
@@ -309,7 +313,7 @@ def _score(
 ) -> float:
     """Return the criterion in the units of target and linear columns."""
     if criterion == "gcv":
-        return float(np.exp(found) * 4.0**y)
+        return float(np.ldexp(np.exp(found), 2 * y))
     found += sums.divisor(criterion) * y * np.log(2) + shift / 2
     return float(found + (exponents.sum() * np.log(2) if criterion == "reml" else 0.0))
 
