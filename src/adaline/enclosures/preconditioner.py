@@ -266,7 +266,10 @@ def _by_triangle(
     moments, intercept = problem.moments, problem.intercept
     triangle = source.sum(Triangle, centred=intercept)
     d = moments.shape.features
-    factor = triangle_factor(triangle, d, moments.weight, penalty, False)[0]
+    try:
+        factor = triangle_factor(triangle, d, moments.weight, penalty, False)[0]
+    except np.linalg.LinAlgError:  # a penalty overflows in the units of the columns
+        return None
     if not isinstance(factor, CholeskyFactor) or not factor.alive.all():
         return None
     change = (factor.scaling.scale - moments.exponent[:d]).astype(np.int64)
