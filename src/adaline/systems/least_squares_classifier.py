@@ -24,7 +24,7 @@ from adaline.solvers.least_squares.choose import is_wide, solve_least_squares, s
 from adaline.solvers.least_squares.direct import output_digits, solve_sums
 from adaline.solvers.least_squares.ridge import choose_penalty
 from adaline.sources import Source
-from adaline.state import MISSING, FittedAttribute, Missing
+from adaline.state import MISSING, FitSettings, FittedAttribute, FittedWith, Missing, as_fitted
 from adaline.sums import ClassMoments, Moments
 from adaline.systems.families.closed_form import (
     NOT_JUDGED,
@@ -41,6 +41,16 @@ if TYPE_CHECKING:
 
 TargetCoding = Literal["one-of-k", "signed", "fisher"]
 FoldCriterion = Literal["gcv", "folds"]
+
+
+@dataclass(frozen=True)
+class LeastSquaresClassesSettings(FitSettings):
+    """The settings that a least-squares classifier is read with."""
+
+    coding: TargetCoding
+    threshold: float
+    penalty: float | Literal["auto"]
+    fit_intercept: bool
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -123,6 +133,7 @@ class LeastSquaresClassifier(ClosedFormClassifier):
     basis: Any = None
 
     learns = LeastSquaresClassesState
+    _fitted_with = FittedWith(LeastSquaresClassesSettings)
     rank_ = FittedAttribute[int]()
     aliased_ = FittedAttribute[NDArray[np.object_] | None]()
     dependencies_ = FittedAttribute[list[str] | None]()
@@ -147,6 +158,7 @@ class LeastSquaresClassifier(ClosedFormClassifier):
             warn_of_dependence(notes.dependencies, before)
         return LeastSquaresClassesState(
             **rows.with_sums(sums),
+            fitted_with=self._settings_of_fit(),
             certificate=fit.solution.certificate,
             rank=fit.solution.certificate.rank,
             aliased=notes.aliased,
@@ -216,6 +228,7 @@ class LeastSquaresClassifier(ClosedFormClassifier):
             coef, intercept = one._discriminants(theta, len(rows.classes))
             one._state = LeastSquaresClassesState(
                 columns=InputColumns(theta.shape[1] - 1),
+                fitted_with=one._settings_of_fit(),
                 classes=rows.classes,
                 certificate=NOT_JUDGED,
                 sums=sums,
@@ -256,20 +269,20 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         from adaline.enclosures.least_squares import enclose_least_squares
 
         check_is_fitted(self, "coef_")
-        weights, two = self._sums.weights, len(self.classes_) == 2
-        if self.threshold or not (weights > 0).all():
+        fitted, weights, two = as_fitted(self), self._sums.weights, len(self.classes_) == 2
+        if fitted.threshold or not (weights > 0).all():
             raise InvalidParameter("enclosures are of classes that all have rows, and of threshold=0")
-        targets = self._targets(weights)
+        targets = fitted._targets(weights)
         unit = np.ones(self._sums.features)
-        if self.penalty == "auto":
-            unit = spread_of(self._coded(self._sums, targets))
+        if fitted.penalty == "auto":
+            unit = spread_of(fitted._coded(self._sums, targets))
         if two and targets.shape[1] == 2:
             targets = targets[:, 1:] - targets[:, :1]
         source = self._open(X, y, sample_weight, reset=False).encoded(self.classes_)
         source = source.changed(source.targets.recoding(targets))
         theta = np.column_stack([host(self.intercept_), host(self.coef_)])
         penalty = RidgePenalty(float(self.penalty_), unit)
-        found = enclose_least_squares(source, bool(self.fit_intercept), penalty, theta)
+        found = enclose_least_squares(source, bool(fitted.fit_intercept), penalty, theta)
         return enclosure_of([found], columns_of(self), two, self._read)
 
     def _targets(self, weights: Array) -> Array:

@@ -329,7 +329,7 @@ class ClosedFormClassifier(LinearClassifier):
                     "intercept_ overflows float64: some columns are too large or too small. Rescale them."
                 )
         else:
-            solved = self.learns(**rows.with_sums(total), certificate=ONE_CLASS)
+            solved = self.learns(**rows.with_sums(total), fitted_with=self._settings_of_fit(), certificate=ONE_CLASS)
             if len(present) > 1:
                 some_rows = replace(rows, classes=rows.classes[present], source=None)
                 solved = self._solve(some_rows, ClassMoments([total.parts[k] for k in present]))
