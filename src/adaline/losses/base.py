@@ -138,6 +138,11 @@ class Likelihood(Loss):
     family: Any
     link: Any
 
+    @property
+    def linked(self) -> Likelihood | None:
+        """The loss itself."""
+        return self
+
     @abstractmethod
     def expected(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return the expected curvature, Fisher's information of each row, (n, K)."""

@@ -117,11 +117,6 @@ class Linked(Likelihood):
         if isinstance(self.family, Binomial) and t.shape[1] > 2:
             raise InvalidData(f"the binomial loss {what}; y has {t.shape[1]} columns")
 
-    @property
-    def linked(self) -> Likelihood:
-        """The loss itself."""
-        return self
-
     def expected(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return the expected curvature, (n, K)."""
         return self.family.expected(self.link, z, t)
