@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +59,7 @@ def log_model(
     ...     adaline.mlflow.log_model(model, "mass")
     """
     given: dict[str, Any] = {**more, "signature": signature, "input_example": input_example, "model": model}
-    import adaline.mlflow as flavor
-
+    flavor = sys.modules[__name__]
     logged: ModelInfo = Model.log(None, flavor, name=name, registered_model_name=registered_model_name, **given)
     return logged
 
@@ -86,9 +86,9 @@ def save_model(
     folder.mkdir(parents=True, exist_ok=True)
     storage.save(model, folder / FILE)
     described = Model() if mlflow_model is None else mlflow_model
-    given = {"signature": described.signature or signature or signature_of(model)}
-    for name, value in {**given, **({} if metadata is None else {"metadata": metadata})}.items():
-        setattr(described, name, value)
+    described.signature = described.signature or signature or signature_of(model)
+    if metadata is not None:
+        described.metadata = metadata
     if input_example is not None:
         _save_example(described, input_example, str(folder))
     (folder / "requirements.txt").write_text(f"adaline-learn=={__version__}\nmlflow=={mlflow.__version__}\npandas\n")

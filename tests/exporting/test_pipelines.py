@@ -124,6 +124,18 @@ def test_encoders_of_categories(make: Callable[[], Any], tmp_path: Path) -> None
     agrees(make_pipeline(parts, Ridge(0.1)).fit(rows[columns], rows["y"]), columns, tmp_path)
 
 
+def test_many_categories_are_one_lookup(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"id": [f"user {k % 700}" for k in range(1400)], "x": np.arange(1400.0)})
+    parts = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["id"]), remainder="passthrough")
+    model = make_pipeline(parts, StandardScaler(with_mean=False), Ridge(1.0)).fit(frame, np.sin(frame["x"]))
+    text = export(model, tmp_path / "m.py")
+    assert len(text) < 60_000
+    program: dict[str, Any] = {}
+    exec(text, program)
+    found = [program["predict"](row)["prediction"] for row in frame[:50].to_dict("records")]
+    np.testing.assert_allclose(found, model.predict(frame[:50]), rtol=1e-11)
+
+
 def test_gaps_weights_and_classes(tmp_path: Path) -> None:
     rows, columns = rows_to_learn(), ["a", "gap", "kind", "c"]
     parts = ColumnTransformer(

@@ -186,11 +186,11 @@ def test_what_was_given_has_no_standard_errors() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
-        (RandomForestRegressor(2).fit(X, NUMBER), InvalidType, "RandomForestRegressor is no linear system"),
+        (RandomForestRegressor(2).fit(X, NUMBER), InvalidType, "RandomForestRegressor cannot be converted"),
         (lm.Ridge(), InvalidParameter, "this Ridge is not fitted: fit it first"),
         (lm.Ridge, InvalidType, "a fitted estimator of scikit-learn"),
         ([1.0], InvalidType, "a fitted estimator of scikit-learn, not list"),
-        (StandardScaler().fit(X), InvalidType, "StandardScaler is no linear system"),
+        (StandardScaler().fit(X), InvalidType, "StandardScaler cannot be converted"),
     ],
 )
 def test_what_is_no_linear_system_is_refused(given: Any, error: type[Exception], said: str) -> None:

@@ -36,7 +36,7 @@ def run_export(
     if output is not None:
         check_output(output, tuple(ENDINGS) if to is None else ())
     model = storage.load(path)
-    if output is not None and "onnx" in (to, ENDINGS.get(output.suffix.lower())):
+    if output is not None and (to or ENDINGS[output.suffix.lower()]) == "onnx":
         storage.export_onnx(model, output, dtype=dtype)
     else:
         asked: Any = listed(outputs)

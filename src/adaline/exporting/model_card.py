@@ -30,7 +30,7 @@ MISSING = {
     "error": "refused",
     "drop": "such rows were left out, and are refused in predictions",
     "mean": "filled by the mean of a column, or by the shares of its levels",
-    "indicator": "filled by the mean, beside a column that says so; a level of their own",
+    "indicator": "filled by the mean, with an indicator column; a separate level in categories",
 }
 UNSEEN = {"error": "refused", "other": "predicted as an average level"}
 STYLE = """
@@ -95,7 +95,7 @@ def card(model: AnyModel, path: str | os.PathLike[str] | None = None) -> str:
         raise InvalidParameter(f"a card is Markdown or HTML: end {Path(str(path)).name!r} in .md or .html")
     system = flat_steps(model)[-1] if is_pipeline(model) else model
     if not isinstance(system, System):
-        raise InvalidType(f"{type(system).__name__} is no system of adaline: see from_sklearn")
+        raise InvalidType(f"{type(system).__name__} is not an adaline model: convert it with from_sklearn")
     check_is_fitted(system)
     title, sections = _sections(model, system)
     text = _markdown(title, sections) if ending == ".md" else _page(title, sections)

@@ -122,12 +122,12 @@ def expression(model: AnyModel) -> Prediction:
 
 def _piped(pipeline: Any) -> Prediction:
     """Return the trees of a Pipeline: those of its last step, of the columns that the steps before it make."""
-    from adaline.exporting.steps import piped  # imports scikit-learn's steps
+    from adaline.exporting.steps import PipedDesign  # imports scikit-learn's steps
 
     *before, last = flat_steps(pipeline)
     if not isinstance(last, System):
         raise InvalidType(
-            f"the pipeline ends with {type(last).__name__}, which is no system of adaline: see from_sklearn"
+            f"the pipeline ends with {type(last).__name__}, which is not an adaline model: convert it with from_sklearn"
         )
     columns = columns_on(last)
     if columns.coding is not None and columns.coding.terms:
@@ -138,7 +138,7 @@ def _piped(pipeline: Any) -> Prediction:
     first = before[0] if before else last
     names = getattr(first, "feature_names_in_", None)
     names = [f"x{j}" for j in range(first.n_features_in_)] if names is None else list(map(str, names))
-    return _predicted(last, _through_basis(columns, plain_rows(piped(before, names))), None)
+    return _predicted(last, _through_basis(columns, PipedDesign(before, names)), None)
 
 
 def _raw_rows(columns: InputColumns) -> DesignTree:

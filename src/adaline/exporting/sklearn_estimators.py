@@ -38,16 +38,17 @@ from adaline.systems.families.scheme import Scheme
 
 Weights = tuple[Array, Array]
 """(K, D) weights and (K,) constants."""
+NO_WEIGHTS: Weights = (np.empty((0, 0)), np.empty(0))
 ROUNDING = 1e-14  # of a covariance's largest variance, below which a direction has none
 
 
 def to_sklearn(model: AnyModel) -> Estimator:
     """Return the estimator of scikit-learn that predicts what a fitted system predicts.
 
-    It has the same weights, and neither certificate nor standard errors. Codings of numbers and categories, and bases,
-    become steps of a Pipeline, which takes a data frame with the columns of the table. Where scikit-learn has no
-    estimator that predicts the same, as for ordered classes, signals, or absorbed effects, an error names what else
-    there is.
+    It has the same weights, and neither a certificate nor standard errors. Codings of numbers and categories, and bases,
+    become steps of a Pipeline, which takes a data frame with the columns of the table. A model fitted with
+    missing="mean" becomes a Pipeline that treats a new level like a gap, as an average level. Ordered classes, signals,
+    offsets and absorbed effects have no estimator in scikit-learn; the error names an alternative.
 
     | system | estimator |
     |---|---|
@@ -76,21 +77,21 @@ def to_sklearn(model: AnyModel) -> Estimator:
 
     References
     ----------
-    Lectures S1 to S5: a linear system is what its weights are, whoever computes with them.
+    Lectures S1 to S5: the weights define a linear system, whichever program uses them.
     """
-    check_storable(model)
     if is_pipeline(model):
         *before, (name, last) = model.steps
         return type(model)([*before, (name, to_sklearn(last) if isinstance(last, System) else last)])
+    check_storable(model)
     columns = columns_on(model)
     coding = columns.coding
     make = _maker_of(model)
     _refuse_known_parts(model, columns)
-    weights = _weights(model) if is_linear(model) else None
+    weights = _weights(model) if is_linear(model) else NO_WEIGHTS
     steps: list[tuple[str, Estimator]] = []
     names, width = columns.names, columns.width
     if coding is not None and not _is_plain(coding):
-        if weights is None or columns.basis is not None or isinstance(model, GaussianClassifier):
+        if not is_linear(model) or columns.basis is not None or isinstance(model, GaussianClassifier):
             raise _no_form(model, " of a table with categories or gaps")
         encoder, weights = _encoder(coding, weights)
         names, width = None, weights[0].shape[1]
@@ -134,10 +135,9 @@ def _weights(model: AnyModel) -> Weights:
 
 def _is_plain(coding: Coding) -> bool:
     """Whether the columns are raw columns of numbers, as they are."""
-    factors = [factor for term in coding._all_terms for factor in term]
     plain = all(
-        len(term) == 1 and one.column is not None and not (one.category or one.full)
-        for term, one in zip(coding._all_terms, factors, strict=False)
+        len(term) == 1 and term[0].column is not None and not (term[0].category or term[0].full)
+        for term in coding._all_terms
     )
     return plain and coding.missing in ("error", "drop") and all(one.kind == "number" for one in coding.columns)
 
@@ -200,7 +200,7 @@ def _encoder(coding: Coding, weights: Weights) -> tuple[Estimator, Weights]:
     return encoder, (np.hstack(blocks), constants)
 
 
-def _maker_of(model: AnyModel) -> Callable[[AnyModel, Weights | None], Estimator]:
+def _maker_of(model: AnyModel) -> Callable[[AnyModel, Weights], Estimator]:
     for kind, make in MAKERS.items():
         if isinstance(model, kind):
             return make
@@ -216,25 +216,22 @@ def _given(estimator: Estimator, weights: Weights, flat: bool = False, **learned
     return estimator
 
 
-def _regression(model: AnyModel, weights: Weights | None) -> Estimator:
+def _regression(model: AnyModel, weights: Weights) -> Estimator:
     from sklearn.linear_model import LinearRegression
 
-    assert weights is not None
     return _given(LinearRegression(), weights, np.ndim(model.coef_) == 1)
 
 
-def _ridge(model: AnyModel, weights: Weights | None) -> Estimator:
+def _ridge(model: AnyModel, weights: Weights) -> Estimator:
     from sklearn import linear_model
 
-    assert weights is not None
     return _given(linear_model.Ridge(alpha=model.penalty_), weights, np.ndim(model.coef_) == 1)
 
 
-def _machine(model: AnyModel, weights: Weights | None) -> Estimator:
+def _machine(model: AnyModel, weights: Weights) -> Estimator:
     """Return the estimator of a generalized linear machine, or of a net."""
     from sklearn import linear_model
 
-    assert weights is not None
     if has_classes(model):
         return _logistic(model, weights)
     loss = model._fitted_with.of_row()
@@ -255,10 +252,9 @@ def _response(loss: Loss) -> str:
     return loss.activation.name if isinstance(loss, Composed) else ACTIVATIONS[loss.response].name
 
 
-def _logistic(model: AnyModel, weights: Weights | None) -> Estimator:
+def _logistic(model: AnyModel, weights: Weights) -> Estimator:
     from sklearn import linear_model
 
-    assert weights is not None
     scheme = getattr(model._fitted_with, "scheme", "softmax")
     if len(weights[0]) > 1 and scheme != "softmax":
         if scheme == "one-vs-one":
@@ -267,24 +263,22 @@ def _logistic(model: AnyModel, weights: Weights | None) -> Estimator:
     return _given(linear_model.LogisticRegression(), weights, classes=np.asarray(model.classes_))
 
 
-def _sigmoidal(model: AnyModel, weights: Weights | None) -> Estimator:
+def _sigmoidal(model: AnyModel, weights: Weights) -> Estimator:
     """Return the estimator of a sigmoidal perceptron: logistic units, tanh z = 2 / (1 + exp(-2 z)) - 1."""
     from sklearn import linear_model
 
-    assert weights is not None
     steep = 2.0 if model._fitted_with.activation == "tanh" else 1.0
     made = linear_model.SGDClassifier(loss="log_loss")
     return _given(made, (steep * weights[0], steep * weights[1]), classes=np.asarray(model.classes_))
 
 
-def _hyperplanes(model: AnyModel, weights: Weights | None) -> Estimator:
+def _hyperplanes(model: AnyModel, weights: Weights) -> Estimator:
     from sklearn import linear_model
 
-    assert weights is not None
     return _given(linear_model.Perceptron(), weights, classes=np.asarray(model.classes_))
 
 
-def _densities(model: AnyModel, weights: Weights | None) -> Estimator:
+def _densities(model: AnyModel, weights: Weights) -> Estimator:
     """Return a discriminant analysis, linear or quadratic, or naive Bayes."""
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
     from sklearn.naive_bayes import GaussianNB
@@ -296,7 +290,7 @@ def _densities(model: AnyModel, weights: Weights | None) -> Estimator:
     if not (priors > 0).all():
         raise _no_form(model, " with a class that has no rows")
     known: dict[str, Any] = {"classes": classes, "means": means, "priors": priors}
-    if weights is not None:
+    if is_linear(model):
         whole = covariance * np.eye(means.shape[1]) if covariance.ndim == 0 else covariance
         return _given(LinearDiscriminantAnalysis(solver="lsqr"), weights, covariance=whole, **known)
     if covariance.ndim == 3:
@@ -315,7 +309,7 @@ def _densities(model: AnyModel, weights: Weights | None) -> Estimator:
     return estimator
 
 
-def _clusters(model: AnyModel, weights: Weights | None) -> Estimator:
+def _clusters(model: AnyModel, weights: Weights) -> Estimator:
     from sklearn.cluster import KMeans as Estimated
 
     centres = np.array(host(model.cluster_centers_))
@@ -325,7 +319,7 @@ def _clusters(model: AnyModel, weights: Weights | None) -> Estimator:
     return estimator
 
 
-def _mixture(model: AnyModel, weights: Weights | None) -> Estimator:
+def _mixture(model: AnyModel, weights: Weights) -> Estimator:
     from sklearn.mixture import GaussianMixture as Estimated
 
     estimator = Estimated(len(model.weights_), covariance_type=model._fitted_with.covariance_type)
@@ -336,7 +330,7 @@ def _mixture(model: AnyModel, weights: Weights | None) -> Estimator:
     return estimator
 
 
-MAKERS: dict[type[Any], Callable[[AnyModel, Weights | None], Estimator]] = {
+MAKERS: dict[type[Any], Callable[[AnyModel, Weights], Estimator]] = {
     Ridge: _ridge,
     GeneralizedLinear: _machine,
     ElasticNet: _machine,

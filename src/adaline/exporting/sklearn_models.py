@@ -80,14 +80,13 @@ def from_sklearn(estimator: Estimator) -> AnyModel:
 
     References
     ----------
-    Lectures S1 to S5: a linear system is what its weights are, whoever has found them.
+    Lectures S1 to S5: the weights define a linear system, whichever program found them.
     """
     if isinstance(estimator, System):
         return estimator
     if is_pipeline(estimator):
         *before, (name, last) = estimator.steps
-        made = type(estimator)([*before, (name, from_sklearn(last))])
-        return made
+        return type(estimator)([*before, (name, from_sklearn(last))])
     kind = type(estimator)
     if isinstance(estimator, type) or not of_scikit_learn(kind):
         raise InvalidType(f"from_sklearn takes a fitted estimator of scikit-learn, not {kind.__name__}")
@@ -105,7 +104,7 @@ def _maker_of(estimator: Estimator) -> Callable[[Estimator], AnyModel]:
     if hasattr(estimator, "coef_") and hasattr(estimator, "predict"):
         return _hyperplanes if hasattr(estimator, "classes_") else _regression
     raise InvalidType(
-        f"{type(estimator).__name__} is no linear system, or has no form here: from_sklearn takes linear regressions "
+        f"{type(estimator).__name__} cannot be converted: from_sklearn takes linear regressions "
         "and classifiers, discriminants, naive Bayes of normal densities, k-means and mixtures of normal densities"
     )
 

@@ -66,7 +66,7 @@ class Select:
             columns += [f"{self._write(one, k)} AS {self.column[id(one)]}" for one in own]
             parts.append(f"layer{k} {kind} (\n  SELECT\n    {self._listed(columns)}\n  FROM {source}\n)")
             source, known = f"layer{k}", kept
-        outputs = [f"{self._result(one, layers)} AS {self.write.name(name)}" for name, one in self.nodes.items()]
+        outputs = [f"{self._write(one, layers)} AS {self.write.name(name)}" for name, one in self.nodes.items()]
         head = f"WITH {', '.join(parts)}\n" if parts else ""
         return f"{head}SELECT\n  {self._listed([*kept, *outputs], 2)}\nFROM {source}\n"
 
@@ -165,9 +165,6 @@ class Select:
         return self.readers[id(one)] >= k
 
     # -- expressions -------------------------------------------------------------------------------------------------
-
-    def _result(self, one: Node, layer: int) -> str:
-        return self._write(one, layer)
 
     def _write(self, one: Node, layer: int) -> str:
         """Return the text of a node in a layer; columns of earlier layers are called by their names."""

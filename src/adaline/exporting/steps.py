@@ -1,6 +1,7 @@
 """Steps of a scikit-learn Pipeline as nodes of the raw columns: scalers, imputers, encoders, columns given to each.
 
 What an encoder makes of a category is what its own `transform` says of it: the rows of a table that a level chooses.
+The weights of all columns of such a table make one number for each level, so that thousands of levels are one lookup.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,7 +37,7 @@ from adaline.arrays import Array
 from adaline.basis.base import Basis
 from adaline.coding.columns import Column
 from adaline.errors import InvalidType
-from adaline.exporting.columns import basis_rows, level_of
+from adaline.exporting.columns import DesignTree, basis_rows, level_of
 from adaline.exporting.tree import (
     MISSING,
     NAMES,
@@ -77,22 +79,51 @@ class RawColumn:
         return finite(self.read())
 
 
-Given = Node | RawColumn
-"""A column of numbers, or a raw one."""
+@dataclass(frozen=True)
+class CodedColumn:
+    """A number for each level of a category, then one for unknown levels and one for gaps; NaN where there is none."""
+
+    index: Node
+    values: Array
+
+    def number(self) -> Node:
+        """Return the column as numbers."""
+        return choose(self.index, self.values[:-2], *self.values[-2:])
+
+
+Given = Node | RawColumn | CodedColumn
+"""A column of numbers, a raw one, or one of those that an encoder makes of a category."""
 FittedStep = Any
 """A fitted step."""
 
 
-def piped(steps: Sequence[FittedStep], names: Sequence[str]) -> list[Node]:
-    """Return what steps make of raw columns, as columns of numbers."""
-    columns: list[Given] = [RawColumn(name) for name in names]
-    for step in steps:
-        columns = _through(step, columns)
-    return _numbers(columns)
+class PipedDesign(DesignTree):
+    """What steps make of raw columns."""
+
+    def __init__(self, steps: Sequence[FittedStep], names: Sequence[str]) -> None:
+        columns: list[Given] = [RawColumn(name) for name in names]
+        for step in steps:
+            columns = _through(step, columns)
+        self.columns, self.width = columns, len(columns)
+
+    def linear(self, weights: Array) -> Node:
+        """Return sum_j weights_j x_j; the columns of one category are one lookup."""
+        looked_up: dict[Node, Array] = {}
+        parts: list[Node] = []
+        for one, weight in zip(self.columns, weights.tolist(), strict=True):
+            if isinstance(one, CodedColumn):
+                looked_up[one.index] = looked_up.get(one.index, 0.0) + weight * one.values
+            elif weight:
+                parts.append(weight * _number(one))
+        return total([*parts, *(CodedColumn(index, values).number() for index, values in looked_up.items())])
+
+
+def _number(one: Given) -> Node:
+    return one if isinstance(one, Node) else one.number()
 
 
 def _numbers(columns: Sequence[Given]) -> list[Node]:
-    return [one.number() if isinstance(one, RawColumn) else one for one in columns]
+    return list(map(_number, columns))
 
 
 def _through(step: FittedStep, columns: list[Given]) -> list[Given]:
@@ -122,8 +153,16 @@ def _parts(step: FittedStep, columns: list[Given]) -> list[Given]:
             continue
         made = given if isinstance(one, str) else _through(one, given)
         weight = (step.transformer_weights or {}).get(name)
-        out += made if weight is None else [float(weight) * each for each in _numbers(made)]
+        out += made if weight is None else _changed(made, [lambda x, w=float(weight): x * w] * len(made))
     return out
+
+
+def _changed(columns: Sequence[Given], functions: Sequence[Callable[[Any], Any]]) -> list[Given]:
+    """Return a function of each column: of coded ones the values."""
+    return [
+        replace(one, values=change(one.values)) if isinstance(one, CodedColumn) else change(_number(one))
+        for one, change in zip(columns, functions, strict=True)
+    ]
 
 
 def _imputed(step: FittedStep, columns: list[Given]) -> list[Given]:
@@ -133,18 +172,25 @@ def _imputed(step: FittedStep, columns: list[Given]) -> list[Given]:
     out: list[Given] = []
     for one, value in zip(columns, step.statistics_.tolist(), strict=True):
         if not (value is None or value != value):
-            if isinstance(one, Node):
-                out.append(where(if_missing(one), float(value), one))
-            else:
+            if isinstance(one, RawColumn):
                 out.append(replace(one, filled=value))
+            else:
+                out += _changed([one], [partial(_filled, float(value))])
         elif step.keep_empty_features:
             out.append(constant(0.0))
     return out if step.indicator_ is None else [*out, *_indicators(step.indicator_, columns)]
 
 
+def _filled(value: float, x: Any) -> Any:
+    return where(if_missing(x), value, x) if isinstance(x, Node) else np.where(np.isnan(x), value, x)
+
+
 def _indicators(step: FittedStep, columns: list[Given]) -> list[Given]:
     """Return the columns of a MissingIndicator."""
-    reads = [Node("input", value=Input(one.name, "number")) if isinstance(one, RawColumn) else one for one in columns]
+    reads = [
+        Node("input", value=Input(one.name, "number")) if isinstance(one, RawColumn) else _number(one)
+        for one in columns
+    ]
     return [as_float(if_missing(reads[j])) for j in step.features_]
 
 
@@ -152,7 +198,7 @@ def _encoded(step: FittedStep, columns: list[Given]) -> list[Given]:
     """Return the columns of an encoder: of each given column some, chosen by its category."""
     out: list[Given] = []
     for j, one in enumerate(columns):
-        if isinstance(one, Node):
+        if not isinstance(one, RawColumn):
             raise InvalidType(f"a {type(step).__name__} of computed columns has no form outside Python")
         levels = step.categories_[j].tolist()
         present = [level for level in levels if not _is_gap(level)]
@@ -165,8 +211,8 @@ def _encoded(step: FittedStep, columns: list[Given]) -> list[Given]:
         unknown = _rows_of(step, j, [_unseen(present)])[0] if takes_all else np.full(made.shape[1], np.nan)
         absent = rows.get(one.filled, unknown) if one.filled is not None else gaps[-1] if gaps else unknown
         index = level_of(Column(one.name, "category", tuple(present)))
-        for k in range(made.shape[1]):
-            out.append(choose(index, [rows[level][k] for level in present], unknown[k], absent[k]))
+        table = np.vstack([*(rows[level] for level in present), unknown, absent])
+        out += [CodedColumn(index, values) for values in table.T]
     return out
 
 
@@ -192,11 +238,11 @@ def _rows_of(step: FittedStep, j: int, values: list[Any]) -> Array:
     return made[:, sum(outs[:j]) : sum(outs[: j + 1])]
 
 
-def _scaled(shift: Any, scale: Any, columns: list[Node]) -> list[Node]:
+def _scaled(shift: Any, scale: Any, columns: list[Given]) -> list[Given]:
     """Return (x - shift) / scale; None for no shift or no scale."""
     shifts = [0.0] * len(columns) if shift is None else shift.tolist()
     scales = [1.0] * len(columns) if scale is None else scale.tolist()
-    return [(x - m) / s for x, m, s in zip(columns, shifts, scales, strict=True)]
+    return _changed(columns, [lambda x, m=m, s=s: (x - m) / s for m, s in zip(shifts, scales, strict=True)])
 
 
 def _into_range(step: FittedStep, columns: list[Node]) -> list[Node]:
@@ -225,7 +271,7 @@ def _function(step: FittedStep, columns: list[Given]) -> list[Given]:
             "a FunctionTransformer of Python code of your own has no form outside Python: make its columns before, or "
             "use a function of numpy such as np.log1p"
         )
-    return [apply(NAMES[step.func], one.read() if isinstance(one, RawColumn) else one) for one in columns]
+    return [apply(NAMES[step.func], one.read() if isinstance(one, RawColumn) else _number(one)) for one in columns]
 
 
 def _above(step: FittedStep, columns: list[Node]) -> list[Node]:
@@ -258,7 +304,7 @@ def _binned(step: FittedStep, columns: list[Node]) -> list[Node]:
     return out
 
 
-def _chosen(step: FittedStep, columns: list[Node]) -> list[Node]:
+def _chosen(step: FittedStep, columns: list[Given]) -> list[Given]:
     return [columns[j] for j in step.get_support(indices=True)]
 
 
@@ -270,11 +316,12 @@ OF_COLUMNS: dict[type[Any], Callable[[FittedStep, list[Given]], list[Given]]] = 
     OneHotEncoder: _encoded,
     OrdinalEncoder: _encoded,
     TargetEncoder: _encoded,
-}
-OF_NUMBERS: dict[type[Any], Callable[[FittedStep, list[Node]], list[Node]]] = {
     StandardScaler: lambda step, columns: _scaled(step.mean_ if step.with_mean else None, step.scale_, columns),
     RobustScaler: lambda step, columns: _scaled(step.center_, step.scale_, columns),
     MaxAbsScaler: lambda step, columns: _scaled(None, step.scale_, columns),
+    **dict.fromkeys((VarianceThreshold, SelectKBest, SelectPercentile, SelectFromModel), _chosen),
+}
+OF_NUMBERS: dict[type[Any], Callable[[FittedStep, list[Node]], list[Node]]] = {
     MinMaxScaler: _into_range,
     Normalizer: _normed,
     Binarizer: _above,
@@ -282,5 +329,4 @@ OF_NUMBERS: dict[type[Any], Callable[[FittedStep, list[Node]], list[Node]]] = {
     KBinsDiscretizer: _binned,
     PCA: _components,
     TruncatedSVD: _components,
-    **dict.fromkeys((VarianceThreshold, SelectKBest, SelectPercentile, SelectFromModel), _chosen),
 }

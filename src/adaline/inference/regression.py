@@ -89,10 +89,9 @@ def summarise_regression(
         found.append(f"weights are precisions: every row is one observation, {sample.n:.0f} in all")
     if missing:
         found += left_out_notes(missing, shared=kept[0] is not fits[0])
-    if fits[0].solution.certificate.status is Status.GIVEN:
-        pass  # the certificate says why there are no standard errors
-    elif factor is None:
-        found.append(f"no standard errors: {why_no_factor(fits[0])}")
+    if factor is None:
+        given = fits[0].solution.certificate.status is Status.GIVEN  # then the certificate gives the reason
+        found += [] if given else [f"no standard errors: {why_no_factor(fits[0])}"]
     elif any(sample.n - float(fit.trace[k]) <= 0.5 for fit, k in targets):
         found.append("no standard errors: there are no more rows than parameters")
     elif sample.absorbed is not None and not fits[0].total.any():
