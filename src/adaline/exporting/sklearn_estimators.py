@@ -45,8 +45,8 @@ ROUNDING = 1e-14  # of a covariance's largest variance, below which a direction 
 def to_sklearn(model: AnyModel) -> Estimator:
     """Return the estimator of scikit-learn that predicts what a fitted system predicts.
 
-    It has the same weights, and neither a certificate nor standard errors. Codings of numbers and categories, and bases,
-    become steps of a Pipeline, which takes a data frame with the columns of the table. A model fitted with
+    It has the same weights, and neither a certificate nor standard errors. Codings of numbers and categories, and
+    bases, become steps of a Pipeline, which takes a data frame with the columns of the table. A model fitted with
     missing="mean" becomes a Pipeline that treats a new level like a gap, as an average level. Ordered classes, signals,
     offsets and absorbed effects have no estimator in scikit-learn; the error names an alternative.
 

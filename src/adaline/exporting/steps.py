@@ -153,8 +153,16 @@ def _parts(step: FittedStep, columns: list[Given]) -> list[Given]:
             continue
         made = given if isinstance(one, str) else _through(one, given)
         weight = (step.transformer_weights or {}).get(name)
-        out += made if weight is None else _changed(made, [lambda x, w=float(weight): x * w] * len(made))
+        out += made if weight is None else _changed(made, [partial(_times, float(weight))] * len(made))
     return out
+
+
+def _times(weight: float, x: Any) -> Any:
+    return weight * x
+
+
+def _standard(shift: float, scale: float, x: Any) -> Any:
+    return (x - shift) / scale
 
 
 def _changed(columns: Sequence[Given], functions: Sequence[Callable[[Any], Any]]) -> list[Given]:
@@ -242,7 +250,7 @@ def _scaled(shift: Any, scale: Any, columns: list[Given]) -> list[Given]:
     """Return (x - shift) / scale; None for no shift or no scale."""
     shifts = [0.0] * len(columns) if shift is None else shift.tolist()
     scales = [1.0] * len(columns) if scale is None else scale.tolist()
-    return _changed(columns, [lambda x, m=m, s=s: (x - m) / s for m, s in zip(shifts, scales, strict=True)])
+    return _changed(columns, [partial(_standard, m, s) for m, s in zip(shifts, scales, strict=True)])
 
 
 def _into_range(step: FittedStep, columns: list[Node]) -> list[Node]:
