@@ -16,7 +16,7 @@ from adaline.errors import InvalidData
 from adaline.sums.base import Sum
 
 MOST_LEVELS = 2**23  # of a grouping; doubling it takes twice the memory
-MOST_VALUES = 2**17  # that are told apart; doubling it takes twice the memory, and moves knots by less than a millionth
+MOST_VALUES = 2**17  # kept exactly; doubling it takes twice the memory, and moves knots by less than a millionth
 
 
 class DistinctValues(Sum):

@@ -356,8 +356,8 @@ class RobustRegression(NearFits, LinearRegressor):
         """Return coefficients with standard errors, tests and confidence intervals, the scale, and the certificate.
 
         All are judged by the normal distribution, "smoothed" and "nid" by Student's, as their density is that of few
-        rows. There are none under a penalty; a note says so, and why where there are none for another reason or they
-        are rough.
+        rows. Under a penalty there are no standard errors. A note says why where there are none, or where they are
+        approximate.
 
         Parameters
         ----------

@@ -49,7 +49,7 @@ class ComponentFit:
 
 @dataclass(frozen=True, eq=False)
 class GroupedEffects:
-    """Effects of a grouping of many levels, and how their errors hang together with those of the coefficients.
+    """Effects of a grouping of many levels, and the covariances of their errors with those of the coefficients.
 
     Parameters
     ----------
