@@ -18,6 +18,7 @@ import pytest
 
 from adaline import (
     AdditiveModel,
+    ElasticNet,
     GaussianMixture,
     GeneralizedLinear,
     KMeans,
@@ -207,7 +208,10 @@ TABLES: dict[str, Callable[[], tuple[Any, pd.DataFrame]]] = {
         lambda: GeneralizedLinear(loss="poisson"), "count", formula="count ~ size + carrier + offset(log(`it's; --`))"
     ),
     "absorbed": of_table(LinearRegression, "y", formula="y ~ size + floor | carrier", unseen="other"),
-    "ordered": of_table(OrdinalRegression, "grade", categories={"grade": ["low", "mid", "o'high"]}),
+    "net": of_table(lambda: ElasticNet(l1=0.5), "y", formula="y ~ size + carrier + offset(floor)"),
+    "ordered": of_table(
+        OrdinalRegression, "grade", offset="log(`it's; --`)", categories={"grade": ["low", "mid", "o'high"]}
+    ),
     "curves and groups": of_table(
         AdditiveModel,
         "y",

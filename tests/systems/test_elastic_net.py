@@ -309,7 +309,6 @@ def test_successes_and_failures_are_shares_weighted_by_their_trials() -> None:
         ({"penalty": [-1.0] * 8}, "zero or more"),
         ({"groups": [0, 1]}, "groups must be one label a column, got 2 for 8 columns"),
         ({"groups": [0] * 8, "positive": True}, "one of positive"),
-        ({"l1": 1.0, "offset": 1.0}, r"takes no offset: use GeneralizedLinear\(l1=\)"),
     ],
     ids=str,
 )

@@ -452,8 +452,8 @@ def _with_offset(chosen: list[Any]) -> tuple[list[Any], list[str]]:
     taking = [one for one in chosen if one[2].takes_offset]
     if not taking:
         raise InvalidParameter(
-            "none of the systems for this target takes an offset: GeneralizedLinear is compared on counts and amounts "
-            "of zero or more"
+            "none of the systems for this target takes an offset: ElasticNet is compared on numbers, and "
+            "GeneralizedLinear on counts and amounts of zero or more"
         )
     return taking, list(dict.fromkeys(name for name, *_ in chosen if not SYSTEMS[name].takes_offset))
 

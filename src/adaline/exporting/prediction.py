@@ -183,7 +183,11 @@ def _outputs(model: AnySystem, rows: DesignTree, coding: Coding | None) -> list[
     """Return z = w'x + w0 of each output, with the offset and the absorbed effects of the row."""
     weights = np.atleast_2d(host(model._learned().theta if isinstance(model, AdditiveModel) else model.coef_))
     constants = np.broadcast_to(host(model.intercept_), (len(weights),))
-    outputs = [rows.output(w, c) for w, c in zip(weights, constants, strict=True)]
+    return _beside_known(model, rows, coding, [rows.output(w, c) for w, c in zip(weights, constants, strict=True)])
+
+
+def _beside_known(model: AnySystem, rows: DesignTree, coding: Coding | None, outputs: list[Node]) -> list[Node]:
+    """Return outputs plus the offset and the absorbed effects of the row."""
     known = [] if coding is None else [effects_of(coding), RawColumns(coding).offset()]
     if getattr(model, "_with_offset", None) and (coding is None or coding.offset is None) and known[:1] in ([], [None]):
         known = [Node("input", value=Input("offset", "number"))]
@@ -320,7 +324,7 @@ def _ordinal(
     """Return the probabilities of intervals between thresholds, P = g(a) - g(b), without a difference of two ones."""
     link, ends = model._fitted_with.link, host(model.thresholds_)
     (w,) = np.atleast_2d(host(model.coef_))
-    z = rows.output(w, 0.0)
+    (z,) = _beside_known(model, rows, coding, [rows.output(w, 0.0)])
     lower, upper = np.append(-np.inf, ends), np.append(ends, np.inf)
     shares = [_between(link, z, *pair) for pair in zip(lower.tolist(), upper.tolist(), strict=True)]
     if len(classes) > 2:

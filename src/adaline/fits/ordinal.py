@@ -27,7 +27,7 @@ from adaline.solvers.least_squares.fit import certificate
 from adaline.solvers.smooth.choose import MOST_MATRIX_SIDE, minimise_near, minimise_smooth, needs_metric, sample_rows
 from adaline.solvers.smooth.lbfgs import Metric, of_diagonal
 from adaline.solvers.smooth.likelihood import LikelihoodFit
-from adaline.solvers.smooth.newton import FLAT_CHANGE, Curvature, DescentResult
+from adaline.solvers.smooth.newton import FLAT_CHANGE, Curvature, DescentResult, newton
 from adaline.solvers.smooth.ordinal import OrdinalProblem, from_machines, to_machines
 from adaline.solvers.smooth.truncated_newton import truncated_newton
 from adaline.sources import ArraySource
@@ -77,6 +77,9 @@ class _Fitting:
         from_below, from_above = np.cumsum(shares)[:-1], np.cumsum(shares[::-1])[::-1][1:]
         inside = np.where(from_below < 0.5, from_below, 1.0 - from_above)
         self.constants = np.concatenate([problem.cumulative.link.quantile(inside), np.zeros(problem.features)])[None, :]
+        self.offset = problem.source.targets.offset > 0  # which may put each row into its interval, without a plane
+        if self.offset:
+            self._begin_beside_offsets()
         self.separation: Separation | None = None
         self.settled = options.penalty.any()
 
@@ -125,8 +128,16 @@ class _Fitting:
             not free,
             False,
             depends,
+            offset=self.offset,
         )
         return FittedOrdinal(fit, found.history, self.separation)
+
+    def _begin_beside_offsets(self) -> None:
+        """Take the best thresholds of rows with offsets, without columns, and their loss; read the rows."""
+        alone, ends = self.problem.without_columns(), self.problem.thresholds
+        found = newton(alone, self.constants[:, :ends], self.wanted)
+        self.constants[:, :ends], self.null = found.theta, found.evaluation.value
+        self.wanted = (self.options.tol + ROUNDING_GAP) * self.null
 
     def _near(self) -> DescentResult | None:
         """Return the minimum, started from a fit of nearly the same rows; None without one, or if it does not help."""
@@ -165,7 +176,7 @@ class _Fitting:
         """Whether the steps show that there is no maximum: every row is in its interval, or steps are slow."""
         if self.settled:
             return False
-        if here.evaluation.value < 0.5 * math.log(2) * self._lightest():
+        if not self.offset and here.evaluation.value < 0.5 * math.log(2) * self._lightest():
             self.settled = True
             self.separation = Separation("complete", self._direction(here.theta))
         elif here.slow >= PATIENCE:

@@ -45,7 +45,7 @@ from adaline.inference.covariance import (
 from adaline.inference.likelihood import check_maximum
 from adaline.inference.sample import Sample
 from adaline.inference.sandwich import check_rows_cost, check_rows_weight, count_observations, fitted_rows
-from adaline.losses import Loss
+from adaline.losses import Loss, Offset
 from adaline.solvers.least_squares.factor import Factor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.solvers.smooth.likelihood import LikelihoodFit
@@ -136,7 +136,8 @@ def class_influence(fit: LikelihoodFit, loss: Loss, source: Source, coefficients
             outputs, t = host(design.outputs(run)), host(run.t)[:, : design.targets]
             z, second = host(design.coordinates(run)).reshape(-1, k, m), design.second(outputs, t)
             trace = np.einsum("nkm,nkl,nlm->n", z, second, z)[:, None]
-            parts.append(np.concatenate([trace, largest[:, None], cost, t, step, loss.mean(outputs)], axis=1))
+            mean = loss.predicted(outputs, t) if isinstance(loss, Offset) else loss.mean(outputs)
+            parts.append(np.concatenate([trace, largest[:, None], cost, t[:, :1], step, mean], axis=1))
         return np.concatenate(parts or [np.empty((0, width))])
 
     found = source.map(rows)

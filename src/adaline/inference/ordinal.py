@@ -187,17 +187,22 @@ def ordinal_means(link: ShareLink) -> MeanFunction:
 
 
 def probability_interval(
-    fit: LikelihoodFit, link: CumulativeLink, x: Array, level: float, freedom: float = np.inf
+    fit: LikelihoodFit,
+    link: CumulativeLink,
+    x: Array,
+    level: float,
+    freedom: float = np.inf,
+    known: Array | float = 0.0,
 ) -> Interval:
     """Return probabilities (n, K) at rows x (n, D), with intervals made of log odds by the delta method.
 
     They come of log-probabilities, so that they keep their digits where probabilities are tiny. Rows that the fitted
-    rows do not span have NaN.
+    rows do not span have NaN. `known` is a known part of the outputs, (n, 1).
     """
     LEVEL.check("level", level)
     if fit.root is None:
         raise SumsMissing("no intervals: the matrix of second derivatives was too large to form. Use fewer columns.")
-    z = x @ fit.solution.theta[:, 1:].T + fit.solution.theta[:, 0]
+    z = x @ fit.solution.theta[:, 1:].T + fit.solution.theta[:, 0] + known
     loss = OrdinalOutputs(Ordinal(link, -fit.solution.theta[:, 0]))
     classes = [np.full((len(x), 1), k) for k in range(1 + z.shape[1])]
     log_p = -np.concatenate([loss.value(z, t) for t in classes], axis=1)

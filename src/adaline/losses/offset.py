@@ -42,6 +42,11 @@ class Offset(Likelihood):
         return str(self.loss.name)
 
     @property
+    def coupled(self) -> bool:  # type: ignore[override]
+        """Whether the outputs of the loss are."""
+        return bool(self.loss.coupled)
+
+    @property
     def convex(self) -> bool:  # type: ignore[override]
         """Whether the loss is."""
         return bool(self.loss.convex)
@@ -95,6 +100,10 @@ class Offset(Likelihood):
     def curvature(self, z: AnyArray, t: AnyArray) -> AnyArray:
         """Return the derivative of that."""
         return self.loss.curvature(z + t[:, -self.columns :], t[:, : -self.columns])
+
+    def product(self, z: AnyArray, t: AnyArray, q: AnyArray) -> AnyArray:
+        """Return the matrix of second derivatives of each row times q."""
+        return self.loss.product(z + t[:, -self.columns :], t[:, : -self.columns], q)
 
     def mean(self, z: AnyArray) -> AnyArray:
         """Return the prediction of an output that has the offset in it."""

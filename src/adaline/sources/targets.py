@@ -105,9 +105,17 @@ class RowTargets:
         return TargetChange(partial(scaled_weights, factor), self.described(), reweighs=True)
 
     def sharing(self) -> TargetChange:
-        """Return the change of successes and failures, two targets, to shares of successes, weighted by the trials."""
-        known = replace(self.mapping(no_target, 1).known, weighted=True)
-        return TargetChange(shares_as_target, known, reweighs=True)
+        """Return the change of successes and failures, two targets, to shares of successes, weighted by the trials.
+
+        An offset stays beside them.
+        """
+        known = replace(self._beside_offset(no_target, 1).known, flat=True, weighted=True)
+        return TargetChange(partial(shares_as_target, self.offset), known, reweighs=True)
+
+    def without_offset(self) -> TargetChange:
+        """Return the change of targets to what is left of them without their offsets, which there are."""
+        known = replace(self.mapping(no_target, self.given).known, flat=self.flat)
+        return TargetChange(partial(mapped_targets, partial(_less_offset, self.offset)), known)
 
     def columns_of(self, k: int) -> list[int]:
         """Return the indices of target k, and of its offset, among all targets."""
@@ -185,10 +193,16 @@ def shares_of(y: TargetsLike, weight: AnyArray) -> tuple[Array, Array]:
     return t[:, 0] / np.where(trials > 0, trials, 1.0), trials if weight is None else trials * np.asarray(weight)
 
 
-def shares_as_target(t: Array, weight: AnyArray) -> tuple[Array, Array]:
-    """Return the shares of successes as the one target, (n, 1), weighted by the trials."""
-    share, weight = shares_of(host(t), None if weight is None else host(weight))
-    return share[:, None], weight
+def shares_as_target(offset: int, t: Array, weight: AnyArray) -> tuple[Array, Array]:
+    """Return the shares of successes as the one target, (n, 1), beside offsets, weighted by the trials."""
+    t = host(t)
+    share, weight = shares_of(t[:, :2], None if weight is None else host(weight))
+    return np.column_stack([share, t[:, 2:]]) if offset else share[:, None], weight
+
+
+def _less_offset(offset: int, t: Array) -> Array:
+    """Return targets (n, K) less their offsets, the last columns of t."""
+    return t[:, :-offset] - t[:, -offset:]
 
 
 def no_target(t: Array) -> Array:

@@ -129,6 +129,21 @@ class SameTargets(SourceView):
         return self._with(self.base.encoded(classes))
 
 
+class WithoutColumns(SameTargets):
+    """The targets and weights of the rows of a source, beside no columns."""
+
+    def __init__(self, base: Source) -> None:
+        super().__init__(base)
+        self.shape, self.names, self.coding = Shape(0, base.shape.targets), (), None
+        self.sparse, self.targets = False, base.targets
+
+    def _with(self, base: Source) -> Source:
+        return WithoutColumns(base)
+
+    def _transformed(self, block: Block) -> Block:
+        return replace(block, x=np.empty((block.rows, 0)))
+
+
 class ChangedTargets(SourceView):
     """The rows of a source with a change of their targets, made block by block: no array of all rows is made."""
 

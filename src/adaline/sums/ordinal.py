@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, ThetaLike, host, weighted
 from adaline.block import Block, Shape
+from adaline.losses import Offset
 from adaline.losses.ordinal import IntervalTerms, Ordinal
 from adaline.sums.base import Totals
 from adaline.sums.objective import Point, gather, margins, second_moments
@@ -114,14 +115,16 @@ class OrdinalProduct(Totals):
 
 
 def _loss(point: Point) -> Ordinal:
-    assert isinstance(point.loss, Ordinal)
-    return point.loss
+    loss = point.loss.loss if isinstance(point.loss, Offset) else point.loss
+    assert isinstance(loss, Ordinal)
+    return loss
 
 
 def _terms(block: Block, point: Point) -> tuple[NDArray[np.intp], Array, IntervalTerms]:
     """Return class, weight and terms of each row; terms of rows of weight zero are zero."""
-    t = host(block.t)[:, 0].astype(np.intp)
-    weight, terms = block.weights(), _loss(point).terms(margins(block, point)[:, 0], t)
+    own = host(block.t)
+    t, known = own[:, 0].astype(np.intp), own[:, -1] if isinstance(point.loss, Offset) else 0.0
+    weight, terms = block.weights(), _loss(point).terms(margins(block, point)[:, 0] + known, t)
     return t, weight, IntervalTerms(*(np.where(weight > 0, part, 0.0) for part in terms))
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple,
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, host, like_rows
+from adaline.arrays import Array, OffsetsLike, RowsLike, TargetsLike, WeightsLike, host, like_rows
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
-from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.estimator import RegressorMixin, available_if, clone
 from adaline.fits.elastic_net.choose import fit_nets, refuse_rough
 from adaline.fits.elastic_net.memory import MOST_DENSE_COLUMNS
@@ -23,12 +23,13 @@ from adaline.fitted import check_is_fitted
 from adaline.forms import ClassesOf, Count, Curves, Finite, Floats, Intercepts, Slopes, Strings
 from adaline.inference.sample import WeightKind
 from adaline.input import Meter, by_blocks, transaction
-from adaline.input.coded import effects_on, scored
+from adaline.input.coded import scored
 from adaline.input.columns import InputColumns
 from adaline.input.labels import Labels, too_few_classes
 from adaline.input.open import open_labelled, open_rows, read_finite, refuse_overflow
 from adaline.input.system import SystemState
-from adaline.losses import Absolute, Logistic, Loss, Quantile, Softmax, Squared, loss_of
+from adaline.links import name_of
+from adaline.losses import Absolute, Logistic, Loss, Offset, Quantile, Softmax, Squared, loss_of
 from adaline.losses.families import Family
 from adaline.losses.registry import LOSS, LossName
 from adaline.parameters import (
@@ -62,6 +63,7 @@ from adaline.sums import Targets
 from adaline.systems.families.decisions import label_of_largest
 from adaline.systems.families.folds import FoldFits
 from adaline.systems.families.named import named_system
+from adaline.systems.families.offsets import add_offset
 from adaline.systems.families.online import WEIGHT_CHECKS
 from adaline.systems.families.supervised import LinearClassifier, LinearRegressor
 from adaline.systems.families.weights import finite_outputs, split_theta
@@ -89,6 +91,12 @@ class NetSettings(FitSettings):
         """Whether the targets are labels."""
         return isinstance(self.of_row(), Logistic | Softmax)
 
+    def refuse_exposure(self, exposure: OffsetsLike) -> None:
+        """Refuse an exposure where a mean does not grow in proportion to it."""
+        linked = self.of_row().linked
+        if exposure is not None and (linked is None or name_of(linked.link) != "log"):
+            raise InvalidParameter("exposure is the logarithm's offset: it needs link='log'; give offset= instead")
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ElasticNetState(SystemState):
@@ -107,6 +115,7 @@ class ElasticNetState(SystemState):
     classes : the labels, where the targets are labels.
     path : the solutions along the path of penalties, where one was chosen.
     absorbed : what was absorbed from the rows.
+    with_offset : whether the outputs had a known part.
     """
 
     fitted_with: NetSettings
@@ -122,15 +131,20 @@ class ElasticNetState(SystemState):
     classes: Annotated[Labels, ClassesOf("C")] | None = None
     path: Curves | list[Curves] | None = None
     absorbed: Absorption | None = None
+    with_offset: bool = False
 
 
 class OpenedNet(NamedTuple):
-    """The rows of a fit, with targets or the indices of their labels, the loss, and the labels if there are any."""
+    """The rows of a fit, with targets or the indices of their labels, the loss, and the labels if there are any.
+
+    `offset` says whether the outputs have a known part.
+    """
 
     source: Source
     loss: Loss
     columns: InputColumns
     classes: Labels | None = None
+    offset: bool = False
 
     @property
     def flat(self) -> bool:
@@ -226,6 +240,7 @@ class ElasticNet(LinearRegressor):
         **{name: {"l1": AUTO} for name in ("folds", "rule", "points", "ratio")},
         "standardize": {"l1": AnyOf(AUTO, POSITIVE), "penalty": POSITIVE},
     }
+    takes_offset: ClassVar[bool] = True
     loss: Annotated[LossName | Loss | Family, LOSS] = "squared"
     l1: Annotated[float | Literal["auto"], PENALTY] = "auto"
     penalty: Annotated[Any, AnyOf(ZERO_OR_MORE, Numbers("one number a column", (1,)))] = 0.0
@@ -255,22 +270,27 @@ class ElasticNet(LinearRegressor):
     path_ = FittedAttribute[Any]()
     absorbed_ = FittedAttribute[Absorption]()
     _flat = FittedAttribute[bool]()
+    _with_offset = FittedAttribute[bool]()
     _typical = FittedAttribute[Array | None]()
 
     @transaction
     def fit(
-        self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None, *, offset: None = None
+        self,
+        X: RowsLike,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
     ) -> Self:
         """Fit to rows X (n, D) and targets or labels y (n,), or to a source; `weights` says what sample_weight is.
 
         Several targets (n, K) are fitted separately. X may be an array, a frame, a SciPy sparse matrix, or a
-        source, such as `open_table` returns. An offset is refused: `GeneralizedLinear` takes one.
+        source, such as `open_table` returns. An offset (n,), of several targets also (n, K), is a known part of the
+        outputs, w'x + w0 + offset, as of glmnet, and of two classes at most; an exposure one by its logarithm.
         """
-        if offset is not None:
-            raise InvalidParameter("ElasticNet takes no offset: use GeneralizedLinear(l1=), which takes one")
         meter = Meter(X)
         check_parameters(self)
-        rows = self._open(X, y, sample_weight, loss_of(self.loss))
+        rows = self._open(X, y, sample_weight, loss_of(self.loss), offset, exposure)
         nets = fit_nets(rows.source, rows.loss, self._options(rows.source.shape.features))
         self._state = self._learned(nets, rows, meter)
         self._warn()
@@ -333,8 +353,17 @@ class ElasticNet(LinearRegressor):
             model._warn()
         return FoldFits(whole, models)
 
-    def predict(self, X: RowsLike, interval: Literal["conformal"] | None = None, level: float = 0.95) -> Any:
+    def predict(
+        self,
+        X: RowsLike,
+        interval: Literal["conformal"] | None = None,
+        level: float = 0.95,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
+    ) -> Any:
         """Return predictions (n,) or (n, K): the mean of the target under the loss; for labels the likeliest one.
+
+        A model fitted with an offset needs that of these rows.
 
         With interval="conformal" a named tuple (prediction, lower, upper), which covers a new observation with
         probability `level`, for any distribution of the rows: `adaline.conformal`.
@@ -343,12 +372,12 @@ class ElasticNet(LinearRegressor):
             CONFORMAL_INTERVAL.check("interval", interval)
             from adaline.systems.families.conformal import conformal  # seldom needed
 
-            return conformal(self).predict(X, level)
-        return self._values(X)
+            return conformal(self).predict(X, level, offset, exposure)
+        return self._values(X, offset, exposure)
 
     @by_blocks
-    def _values(self, X: RowsLike) -> Any:
-        z = self._outputs(X)
+    def _values(self, X: RowsLike, offset: OffsetsLike = None, exposure: OffsetsLike = None) -> Any:
+        z = self._outputs(X, offset, exposure)
         if self._fitted_with.classifies:
             return label_of_largest(like_rows(X, z[:, 0] if z.shape[1] == 1 else z), self.classes_)
         y = refuse_overflow(self._fitted_with.of_row().mean(z))
@@ -358,27 +387,34 @@ class ElasticNet(LinearRegressor):
 
     @available_if(lambda net: net._fitted_with.classifies)
     @by_blocks
-    def decision_function(self, X: RowsLike) -> Array:
+    def decision_function(self, X: RowsLike, offset: OffsetsLike = None) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else (n, K)."""
-        z = self._outputs(X)
+        z = self._outputs(X, offset)
         return like_rows(X, z[:, 0] if z.shape[1] == 1 else z)
 
     @available_if(lambda net: net._fitted_with.classifies)
     @by_blocks
-    def predict_proba(self, X: RowsLike) -> Array:
+    def predict_proba(self, X: RowsLike, offset: OffsetsLike = None) -> Array:
         """Return the probability of each class, (n, K)."""
-        z = self._outputs(X)
+        z = self._outputs(X, offset)
         if z.shape[1] == 1:
             return like_rows(X, np.column_stack([Logistic().mean(-z[:, 0]), Logistic().mean(z[:, 0])]))
         return like_rows(X, np.asarray(Softmax().mean(z)))
 
-    def score(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> float:
+    def score(
+        self,
+        X: RowsLike,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
+    ) -> float:
         """Return R^2 for rows X (n, D) and y, or for a source; for labels the share predicted.
 
         Of successes and failures, it is R^2 of the shares, weighted by the trials.
         """
-        measure = self._accuracy if self._fitted_with.classifies else self._determination
-        return scored(self, measure, X, y, sample_weight)
+        measure = ElasticNet._accuracy if self._fitted_with.classifies else ElasticNet._determination
+        return scored(self, measure, X, y, sample_weight, offset=offset, exposure=exposure)
 
     def _determination(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike = None) -> float:
         if self.predict(X).ndim == 1 and np.ndim(y) == 2 and np.shape(y)[1] == 2:
@@ -404,25 +440,47 @@ class ElasticNet(LinearRegressor):
                 "ElasticNet absorbs effects under the squared loss, beside an intercept, at a given l1: folds have "
                 "other levels than all rows. Give l1 as a number, or code the levels by categories="
             )
+        if table.targets.offset:
+            raise InvalidParameter("ElasticNet takes no offset beside absorbed effects: give one of offset and absorb")
         return absorb(table)
 
-    def _open(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, loss: Loss) -> OpenedNet:
+    def _open(
+        self,
+        X: RowsLike,
+        y: TargetsLike,
+        sample_weight: WeightsLike,
+        loss: Loss,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
+    ) -> OpenedNet:
         """Return the rows, the loss, and the labels where the targets are labels."""
-        if not NetSettings.of(self).classifies:
-            source, columns = open_rows(self, X, y, sample_weight, reset=True)
+        settings, classes = NetSettings.of(self), None
+        settings.refuse_exposure(exposure)
+        if settings.classifies:
+            given = open_labelled(self, X, y, sample_weight, reset=True, offset=offset)
+            columns, classes = given.columns, given.all_classes()
+            if len(classes) < 2:
+                raise too_few_classes("ElasticNet", classes)
+            source, loss = self._weighed(given.encoded(classes)), loss if len(classes) == 2 else Softmax()
+        else:
+            source, columns = open_rows(self, X, y, sample_weight, reset=True, offset=offset, exposure=exposure)
             source = self._weighed(source)
-            if loss.name == "binomial" and source.shape.targets > 1:
-                if not source.sum(Targets, loss).finite:  # refuses what are no counts
-                    source.refuse_nonfinite()
-                source = as_shares(source)
-            return OpenedNet(source, loss, columns)
-        given = open_labelled(self, X, y, sample_weight, reset=True)
-        classes = given.all_classes()
-        if len(classes) < 2:
-            raise too_few_classes("ElasticNet", classes)
-        return OpenedNet(
-            self._weighed(given.encoded(classes)), loss if len(classes) == 2 else Softmax(), given.columns, classes
-        )
+        known = source.targets
+        if known.offset and loss.coupled:
+            raise InvalidData(
+                "an offset is a known part of one output, and there are several, one for each class: join classes, or "
+                "leave the offset out"
+            )
+        offset = known.offset > 0
+        if offset and isinstance(loss, Squared | Absolute | Quantile):  # of what is left of the targets
+            return OpenedNet(source.changed(known.without_offset()), loss, columns, None, offset)
+        if loss.name == "binomial" and known.given > 1:
+            if known.offset > 1:
+                raise InvalidData(f"successes and failures are one target: give one offset a row, not {known.offset}")
+            if not source.sum(Targets, Offset(loss) if offset else loss).finite:  # refuses what are no counts
+                source.refuse_nonfinite()
+            source = as_shares(source)
+        return OpenedNet(source, Offset(loss) if offset else loss, columns, classes, offset)
 
     def _weighed(self, source: Source) -> Source:
         """Return rows with weights of mean 1 where they are precisions."""
@@ -492,6 +550,7 @@ class ElasticNet(LinearRegressor):
             classes=rows.classes,
             path=None if not paths else paths[0] if len(paths) == 1 else paths,
             absorbed=source.absorption,
+            with_offset=rows.offset,
         )
 
     def _warn(self) -> None:
@@ -502,12 +561,12 @@ class ElasticNet(LinearRegressor):
         elif proof.status in (Status.SEPARATED, Status.QUASI_SEPARATED, Status.NO_MINIMUM):
             warn(f"{proof.status}: {proof.advice}", AdalineWarning)
 
-    def _outputs(self, X: RowsLike) -> Array:
+    def _outputs(self, X: RowsLike, offset: OffsetsLike = None, exposure: OffsetsLike = None) -> Array:
         """Return the outputs, (n, K), on the host."""
         check_is_fitted(self, "coef_")
-        effects = effects_on(self, X)
+        self._fitted_with.refuse_exposure(exposure)
         z = host(finite_outputs(read_finite(self, X), np.atleast_2d(host(self.coef_)), self.intercept_))
-        return z if effects is None else z + effects[:, None]
+        return add_offset(z, self, X, offset, exposure, fitted_so=self._with_offset)
 
     def _check_together(self) -> None:
         loss = loss_of(self.loss)

@@ -9,10 +9,21 @@ from typing import Annotated, Any, ClassVar, Literal, Self, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array, HypothesisLike, RowsLike, TargetsLike, WeightsLike, host, is_sparse, like_rows
+from adaline.arrays import (
+    Array,
+    HypothesisLike,
+    OffsetsLike,
+    RowsLike,
+    TargetsLike,
+    WeightsLike,
+    host,
+    is_sparse,
+    like_rows,
+)
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, warn
+from adaline.estimator import ClassifierMixin
 from adaline.fits.ordinal import REMEDIES, OrdinalOptions, fit_ordinal
 from adaline.fits.separation import Separation
 from adaline.fitted import check_is_fitted
@@ -33,13 +44,15 @@ from adaline.inference.ordinal import (
 from adaline.inference.profile import check_profile, ordinal_profile_ends
 from adaline.inference.sandwich import JudgedLikelihoods, judge_likelihoods
 from adaline.inference.simulation import ClassAnswers
-from adaline.inference.view import ErrorArguments, InferenceView, RowsAgain
+from adaline.inference.view import InferenceView, OffsetErrorArguments, RowsAgain
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import columns_of
 from adaline.input.class_weights import ClassifiedRows, in_order, open_classes
+from adaline.input.coded import scored
 from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, read_finite
 from adaline.input.system import SystemState
+from adaline.losses import Loss, Offset
 from adaline.losses.ordinal import CUMULATIVE_LINKS, CumulativeLink, CumulativeLinkName, Ordinal, OrdinalOutputs
 from adaline.parameters import (
     COEFFICIENT_INTERVAL,
@@ -63,8 +76,10 @@ from adaline.sources import Source
 from adaline.sources.device import empty_on_device
 from adaline.sources.views import recoded
 from adaline.state import FitSettings, FittedAttribute, FittedWith, read_only
+from adaline.systems.families.decisions import label_of_largest
 from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits
+from adaline.systems.families.offsets import add_offset, refuse_other_rows
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs, split_theta
 
@@ -188,6 +203,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
 
     compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)
     compared_ordered: ClassVar[bool] = True
+    takes_offset: ClassVar[bool] = True
     compared_numbers: ClassVar[int] = 2**24  # of X, that a fit learns from in a comparison
     link: Annotated[CumulativeLinkName, OneOf(*CUMULATIVE_LINKS)] = "logit"
     classes: Annotated[Any, AnyOf(NONE, _Labels())] = None
@@ -212,9 +228,14 @@ class OrdinalRegression(NearFits, LinearClassifier):
     _typical = FittedAttribute[Array | None]()
 
     @transaction
-    def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
-        """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies."""
-        self._fit(X, y, sample_weight, None)
+    def fit(
+        self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None, *, offset: OffsetsLike = None
+    ) -> Self:
+        """Fit to rows X (n, D) and labels y (n,), or to a source; weights are frequencies.
+
+        An offset (n,) is a known part of the output, w'x + offset, which the thresholds cut, as of R's polr.
+        """
+        self._fit(X, y, sample_weight, None, offset)
         return self
 
     @transaction
@@ -222,10 +243,17 @@ class OrdinalRegression(NearFits, LinearClassifier):
         """Fit as `fit` does, starting from a model of nearly the same rows; None where a class has no weight here."""
         return self._fit(X, y, sample_weight, model)
 
-    def _fit(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, model: Self | None) -> Self | None:
+    def _fit(
+        self,
+        X: RowsLike,
+        y: TargetsLike,
+        sample_weight: WeightsLike,
+        model: Self | None,
+        offset: OffsetsLike = None,
+    ) -> Self | None:
         meter, settings = Meter(X), OrdinalSettings.of(self)
         check_parameters(self)
-        given = open_labelled(self, X, y, sample_weight, reset=True)
+        given = open_labelled(self, X, y, sample_weight, reset=True, offset=offset)
         every = open_classes(given, None, type(self).__name__)
         order = list(self.classes) if self.classes is not None else given.order()
         every = every if order is None else in_order(every, order)
@@ -276,71 +304,83 @@ class OrdinalRegression(NearFits, LinearClassifier):
         return read_only(np.asarray(-self.thresholds_))
 
     @by_blocks
-    def latent(self, X: RowsLike) -> Array:
-        """Return w'x of each row, (n,), which the thresholds cut into classes."""
+    def latent(self, X: RowsLike, offset: OffsetsLike = None) -> Array:
+        """Return w'x of each row, (n,), which the thresholds cut into classes; with the offset where there is one."""
         check_is_fitted(self, "classes_")
-        return like_rows(X, host(finite_outputs(read_finite(self, X), self.coef_, np.zeros(1)))[:, 0])
+        z = host(finite_outputs(read_finite(self, X), self.coef_, np.zeros(1)))
+        return like_rows(X, add_offset(z, self, X, offset, fitted_so=self._with_offset)[:, 0])
 
     @by_blocks
-    def decision_function(self, X: RowsLike) -> Array:
+    def decision_function(self, X: RowsLike, offset: OffsetsLike = None) -> Array:
         """Return (n,) for two classes, where classes_[1] is predicted if it is above zero; else P, (n, K)."""
         check_is_fitted(self, "classes_")
         if len(self.classes_) == 2:
             middle = self._fitted_with.cumulative.link.quantile(np.array(0.5))
-            return like_rows(X, np.asarray(host(self.latent(X)) - self.thresholds_[0] + middle))
-        return self.predict_proba(X)
+            return like_rows(X, np.asarray(host(self.latent(X, offset)) - self.thresholds_[0] + middle))
+        return self.predict_proba(X, offset)
 
     @by_blocks
-    def predict_proba(self, X: RowsLike) -> Array:
+    def predict_proba(self, X: RowsLike, offset: OffsetsLike = None) -> Array:
         """Return the probability of each class, (n, K)."""
-        return like_rows(X, np.asarray(np.exp(host(self.predict_log_proba(X)))))
+        return like_rows(X, np.asarray(np.exp(host(self.predict_log_proba(X, offset)))))
 
     @by_blocks
-    def predict_log_proba(self, X: RowsLike) -> Array:
+    def predict_log_proba(self, X: RowsLike, offset: OffsetsLike = None) -> Array:
         """Return the logarithms of the probabilities, (n, K)."""
-        z = host(self.latent(X))
+        z = host(self.latent(X, offset))
         return like_rows(X, Ordinal(self._fitted_with.cumulative, host(self.thresholds_)).log_probabilities(z))
 
     @overload
-    def predict(self, X: RowsLike, interval: None = None, level: float = 0.95) -> Labels: ...
-    @overload
-    def predict(self, X: RowsLike, interval: Literal["confidence"], level: float = 0.95) -> Interval: ...
     def predict(
-        self, X: RowsLike, interval: Literal["confidence"] | None = None, level: float = 0.95
+        self, X: RowsLike, interval: None = None, level: float = 0.95, offset: OffsetsLike = None
+    ) -> Labels: ...
+    @overload
+    def predict(
+        self, X: RowsLike, interval: Literal["confidence"], level: float = 0.95, offset: OffsetsLike = None
+    ) -> Interval: ...
+    def predict(
+        self,
+        X: RowsLike,
+        interval: Literal["confidence"] | None = None,
+        level: float = 0.95,
+        offset: OffsetsLike = None,
     ) -> Labels | Interval:
         """Return the most probable label of each row; with interval="confidence" probabilities and their intervals.
 
         These are a named tuple (prediction, lower, upper), each (n, K): intervals of the log odds of each class, by the
-        delta method, brought to probabilities.
+        delta method, brought to probabilities. A model fitted with an offset needs that of these rows.
         """
         if interval is None:
-            return super().predict(X)
+            return label_of_largest(self.decision_function(X, offset), self.classes_)
         OneOf("confidence").check("interval", interval)
-        return self._mean_interval(X, level)
+        return self._mean_interval(X, level, offset=offset)
 
     @by_blocks
-    def _mean_interval(self, X: RowsLike, level: float, judged: JudgedLikelihoods | None = None) -> Interval:
+    def _mean_interval(
+        self, X: RowsLike, level: float, judged: JudgedLikelihoods | None = None, offset: OffsetsLike = None
+    ) -> Interval:
         check_is_fitted(self, "classes_")
         x = read_finite(self, X)
-        x = x.toarray() if is_sparse(x) else host(x)
+        known = add_offset(np.zeros((x.shape[0], 1)), self, X, offset, fitted_so=self._with_offset)
+        x, link = x.toarray() if is_sparse(x) else host(x), self._fitted_with.cumulative
         if judged is None:
-            return probability_interval(self._fits[0], self._fitted_with.cumulative, x, level)
-        return probability_interval(judged.at_all_columns()[0], self._fitted_with.cumulative, x, level, judged.freedom)
+            return probability_interval(self._fits[0], link, x, level, known=known)
+        return probability_interval(judged.at_all_columns()[0], link, x, level, judged.freedom, known)
 
     def _interval(
         self, X: RowsLike, given: RowsAgain, judged: JudgedLikelihoods, interval: PredictedInterval, level: float
     ) -> Interval:
-        given.refuse_offset(self)
+        given.refuse_exposure(self)
         OneOf("confidence").check("interval", interval)
-        return self._mean_interval(X, level, judged)
+        return self._mean_interval(X, level, judged, given.offset)
 
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
-    @view.spelled_out(ErrorArguments)
+    @view.spelled_out(OffsetErrorArguments)
     def summary(
         self,
         level: float = 0.95,
         interval: CoefficientInterval = "wald",
-        **errors: Unpack[ErrorArguments],
+        **errors: Unpack[OffsetErrorArguments],
     ) -> OrdinalSummary:
         """Return slopes and thresholds with standard errors, z, p and intervals, and how well the model fits.
 
@@ -360,12 +400,12 @@ class OrdinalRegression(NearFits, LinearClassifier):
         COEFFICIENT_INTERVAL.check("interval", interval)
         return self.with_errors(**errors).summary(level, interval)
 
-    @view.spelled_out(ErrorArguments)
+    @view.spelled_out(OffsetErrorArguments)
     def test(
         self,
         hypothesis: HypothesisLike,
         value: Any = 0.0,
-        **errors: Unpack[ErrorArguments],
+        **errors: Unpack[OffsetErrorArguments],
     ) -> WaldTest:
         """Test linear hypotheses about the slopes by Wald's chi-squared, written as for `LinearRegression.test`.
 
@@ -385,8 +425,8 @@ class OrdinalRegression(NearFits, LinearClassifier):
 
     def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedLikelihoods:
         check_is_fitted(self, "classes_")
-        rows.refuse_offset(self)
-        sources = [self._same_rows(*rows[:3])] if options.needs_rows(rows.X) else None
+        rows.refuse_exposure(self)
+        sources = [self._same_rows(*rows[:4])] if options.needs_rows(rows.X) else None
         return judge_likelihoods(self._fits, [self._outputs_loss()], sources, options)
 
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
@@ -399,7 +439,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
         judged, ends = asked.judged, None
         if interval == "profile":
             check_profile(asked.options, asked.rows.X)
-            rows, reach = self._same_rows(*asked.rows[:3]), quantile(judged.freedom, level)
+            rows, reach = self._same_rows(*asked.rows[:4]), quantile(judged.freedom, level)
             ends = ordinal_profile_ends(judged.fits[0], self._fitted_with.cumulative, rows, reach)
         return summarise_ordinal(
             judged.fits[0],
@@ -426,7 +466,13 @@ class OrdinalRegression(NearFits, LinearClassifier):
         return ordinal_test(fit, hypothesis, value, columns_of(self), errors, freedom)
 
     @np.errstate(all="ignore")
-    def influence(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> ClassInfluence:
+    def influence(
+        self,
+        X: RowsLike,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        offset: OffsetsLike = None,
+    ) -> ClassInfluence:
         """Return what each row does to the fit: leverage, residuals, Cook's distance and DFBETAS.
 
         They are those of `LogisticRegression.influence` with K > 2 classes: of one Newton step without the row. DFBETAS
@@ -445,21 +491,37 @@ class OrdinalRegression(NearFits, LinearClassifier):
         own = np.zeros((side - 1 + thresholds, thresholds, side))  # slopes are those of any machine
         own[np.arange(side - 1), 0, np.arange(1, side)] = 1.0
         own[side - 1 + np.arange(thresholds), np.arange(thresholds), 0] = -1.0
-        return class_influence(fit, self._outputs_loss(), self._same_rows(X, y, sample_weight), own)
+        return class_influence(fit, self._outputs_loss(), self._same_rows(X, y, sample_weight, offset), own)
 
-    def _outputs_loss(self) -> OrdinalOutputs:
+    def _outputs_loss(self) -> Loss:
         """Return the loss of a row as a function of w'x - threshold_k, for inference."""
-        return OrdinalOutputs(
-            Ordinal(self._fitted_with.cumulative, -self._fits[0].without_dependent().solution.theta[:, 0])
-        )
+        thresholds = -self._fits[0].without_dependent().solution.theta[:, 0]
+        loss = OrdinalOutputs(Ordinal(self._fitted_with.cumulative, thresholds))
+        return Offset(loss) if self._with_offset else loss
 
-    def _same_rows(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> Source:
+    @property
+    def _with_offset(self) -> bool:
+        """Whether the model was fitted with an offset."""
+        return self._fits[0].offset
+
+    def _same_rows(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, offset: OffsetsLike = None) -> Source:
         """Return rows given again as they were fitted: the index of a class is that among those with rows."""
         ascending = np.argsort(self.classes_)
-        source = open_labelled(self, X, y, sample_weight, reset=False).encoded(self.classes_[ascending])
+        source = open_labelled(self, X, y, sample_weight, reset=False, offset=offset).encoded(self.classes_[ascending])
+        refuse_other_rows(self, source)
         present = np.isin(self.classes_, self._fitted_classes())
         index = np.where(present, np.cumsum(present) - 1.0, 0.0)[ascending]
         return recoded(source, index[:, None], present[ascending].astype(np.float64))
+
+    def score(
+        self,
+        X: RowsLike,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        offset: OffsetsLike = None,
+    ) -> float:
+        """Return the share of labels predicted for rows X (n, D) and y, or for a source."""
+        return scored(self, ClassifierMixin.score, X, y, sample_weight, offset=offset)
 
     def _mean_model(self, judged: JudgedLikelihoods | None = None) -> MeanModel:
         """Return the fit as a function from the design to the probabilities, for `effects`."""

@@ -54,7 +54,8 @@ def fit_nets(source: Source, loss: Loss, options: NetOptions) -> list[FittedNet]
         )
     if loss.coupled:
         return [_by_steps(source, loss, options)]
-    each = [source] if source.shape.targets == 1 else [of_target(source, k) for k in range(source.shape.targets)]
+    targets = source.targets.given
+    each = [source] if targets == 1 else [of_target(source, k) for k in range(targets)]
     return [_of_one(one, loss, options) for one in each]
 
 

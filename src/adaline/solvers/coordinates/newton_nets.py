@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, host
-from adaline.losses import Loss
+from adaline.losses import Loss, Offset
 from adaline.solvers.coordinates.corners import Corners
 from adaline.solvers.coordinates.quadratics import Indices
 from adaline.solvers.smooth.duality_gap import MOST_INTERCEPT_CHANGE
@@ -83,11 +83,12 @@ class NetSteps(NamedTuple):
 
 
 class HeldRows(NamedTuple):
-    """Few rows (1, v) of all parts in the view, (N, 1 + D), with t and weights (N, 1), and the part (N,) of each."""
+    """Few rows (1, v) of all parts in the view, (N, 1 + D), with t, offsets and weights (N, 1), and the part (N,)."""
 
     loss: Loss
     rows: Array
     t: Array
+    offset: Array
     weight: Array
     part: Indices
 
@@ -102,11 +103,14 @@ class HeldRows(NamedTuple):
         rows = np.concatenate([rows_in_view(block, problem.view) for block in blocks])
         t, weight = np.concatenate([host(b.t) for b in blocks]), np.concatenate([b.weights() for b in blocks])
         rows[weight == 0] = 0.0  # their outputs are finite then
-        return cls(problem.loss, rows, t, weight[:, None], part)
+        loss, known = problem.loss, np.zeros_like(t)
+        if isinstance(loss, Offset):
+            loss, (t, known) = loss.loss, np.split(t, 2, axis=1)
+        return cls(loss, rows, t, known, weight[:, None], part)
 
     def totals(self, theta: Array, takes: Array) -> tuple[Array, Array, Array]:
         """Return what `NewtonNets._totals` does, for weights theta (L, 1 + D)."""
-        z, own = self.rows @ theta.T, takes.T[self.part] * self.weight
+        z, own = self.rows @ theta.T + self.offset, takes.T[self.part] * self.weight
         t = np.broadcast_to(self.t, z.shape)
         cost = self.loss.value(z, t)
         inside = (own * cost).sum(axis=0)
@@ -115,7 +119,7 @@ class HeldRows(NamedTuple):
 
     def hessians(self, theta: Array, takes: Array) -> Array:
         """Return the second derivatives (L, 1 + D, 1 + D) of machines of weights theta."""
-        z = self.rows @ theta.T
+        z = self.rows @ theta.T + self.offset
         curvature = takes.T[self.part] * self.weight * self.loss.curvature(z, np.broadcast_to(self.t, z.shape))
         return np.asarray((self.rows.T * curvature.T[:, None]) @ self.rows)
 

@@ -15,7 +15,7 @@ of a row.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 import numpy as np
@@ -25,11 +25,13 @@ from adaline.arrays import Array
 from adaline.attributes import own_attributes
 from adaline.errors import InvalidData
 from adaline.locks import cached_property
+from adaline.losses import Loss, Offset
 from adaline.losses.ordinal import CumulativeLink, Ordinal
 from adaline.penalties import RidgePenalty
 from adaline.solvers.smooth.problem import Evaluation, Problem, build_problem
 from adaline.sources import Source
-from adaline.sums import CurvatureDiagonal, OrdinalObjective, OrdinalProduct, Point, Spread
+from adaline.sources.views import WithoutColumns
+from adaline.sums import CurvatureDiagonal, OrdinalObjective, OrdinalProduct, Point, Spread, View
 
 MOST_OUTPUT_CHANGE = 64.0  # change of an output that one step may make; doubling it lets first steps overshoot further
 DAMPINGS = 10.0 ** np.arange(-12, 3)  # dampings tried in turn, as shares of the curvature of all rows
@@ -57,10 +59,11 @@ class OrdinalProblem(Problem):
         """The penalties of all parameters, (M,): zero for thresholds."""
         return np.concatenate([np.zeros(self.thresholds), self.ridge])
 
-    def loss_at(self, theta: Array) -> Ordinal:
-        """Return the loss of a row under the thresholds of theta."""
+    def loss_at(self, theta: Array) -> Loss:
+        """Return the loss of a row under the thresholds of theta, with its offset where it has one."""
         assert self.cumulative is not None
-        return Ordinal(self.cumulative, theta[0, : self.thresholds])
+        own = Ordinal(self.cumulative, theta[0, : self.thresholds])
+        return Offset(own) if self.source.targets.offset else own
 
     def evaluate(self, theta: Array, second: bool = False, regular: bool = True) -> Evaluation:
         """Return F at theta; its value is infinite where it overflows, or where thresholds are out of order."""
@@ -97,6 +100,18 @@ class OrdinalProblem(Problem):
         assert self.cumulative is not None
         known = (self.spread, self.sample, self.lightest, self.weight)
         return build_ordinal(self.source, self.cumulative, self.thresholds, self.rarest, penalty, *known)
+
+    def without_columns(self) -> OrdinalProblem:
+        """Return the objective of thresholds alone, beside the offsets of the rows."""
+        none = np.zeros(0, dtype=np.intp)
+        return replace(
+            self,
+            source=WithoutColumns(self.source),
+            view=View(self.view.scale[none], self.view.offset[none]),
+            ridge=self.ridge[none],
+            spread=self.spread.of_columns(none),
+            sample=None,
+        )
 
     def refuse(self) -> NoReturn:
         """Raise where F is not finite: name the row that is not, or say that the columns are too large."""
