@@ -393,7 +393,6 @@ FIT = {"X": X, "y": AMOUNTS}
     ("kind", "y", "options", "error", "message"),
     [
         (LinearRegression(), AMOUNTS, {"errors": "HC9"}, InvalidParameter, "errors must be one of classical, HC0"),
-        (LinearRegression(), AMOUNTS, {"errors": None, **FIT}, InvalidParameter, "errors must be one of classical"),
         (LinearRegression(), AMOUNTS, {"errors": "HC3"}, SumsMissing, "give X and y again"),
         (LinearRegression(), AMOUNTS, {"errors": "HC3", "X": X, "y": Z}, InvalidData, "not the rows"),
         (LinearRegression(), AMOUNTS, {"errors": "HC3", **FIT, "groups": GROUPS}, InvalidParameter, "groups are for"),
