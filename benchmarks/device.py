@@ -301,9 +301,9 @@ def problems(torch: Any) -> dict[str, Callable[[], tuple[Callable[[], Any], str]
         model = adaline.GaussianMixture(n_components=4, max_iter=iterations, tol=0.0)
         return lambda: model.fit(rows.x), f"1,000,000 x 50, K = 4, {iterations} iterations of EM after k-means"
 
-    def softmax(n: int) -> tuple[Callable[[], Any], str]:
-        rows = Rows(torch, n, 784)
-        z = 3 * rows.x @ rows.normal(784, 10) / 28
+    def softmax(n: int, dtype: Any = None) -> tuple[Callable[[], Any], str]:
+        rows = Rows(torch, n, 784, dtype)
+        z = 3 * rows.x.double() @ rows.normal(784, 10) / 28
         gumbel = -torch.log(-torch.log(torch.rand(z.shape, dtype=z.dtype, device="cuda", generator=rows.generator)))
         y = (z + gumbel).argmax(dim=1)
         return lambda: adaline.LogisticRegression(tol=1e-6).fit(rows.x, y), f"{n:,} x 784, 10 classes"
@@ -320,6 +320,7 @@ def problems(torch: Any) -> dict[str, Callable[[], tuple[Callable[[], Any], str]
         "GaussianMixture 30": lambda: mixture(30),
         "softmax 60000": lambda: softmax(60_000),
         "softmax 600000": lambda: softmax(600_000),
+        "softmax 600000 float32": lambda: softmax(600_000, torch.float32),
     }
 
 
@@ -343,6 +344,7 @@ ASKED = {
     "GaussianMixture 30": Asked("12 ms an iteration", lambda passes: 4 * 30 * 1_000_000 * 50**2 * 4),
     "softmax 60000": Asked("400 ms", lambda passes: 4 * passes * 60_000 * 785 * 10),
     "softmax 600000": Asked("900 ms", lambda passes: 4 * passes * 600_000 * 785 * 10),
+    "softmax 600000 float32": Asked("less than float64", lambda passes: 4 * passes * 600_000 * 785 * 10),
 }
 
 

@@ -134,6 +134,24 @@ def test_the_sum_takes_the_kernel_and_cuts_blocks(loss: Loss, features: int) -> 
     assert (again == found).all(), "two runs give the same bits"
 
 
+@pytest.mark.parametrize(
+    ("name", "outputs", "features"), [("logistic", 1, 260), ("logistic", 3, 130), ("softmax", 3, 130)]
+)
+def test_wide_rows_are_read_twice(name: str, outputs: int, features: int) -> None:
+    rng, loss = np.random.default_rng(9), LOSSES[name]()
+    for single in (False, True):
+        rows = there(rng.normal(size=(ROWS, features)) + 2, torch.float32 if single else torch.float64)
+        view = View(np.exp2(rng.integers(-2, 2, features)), rng.normal(size=features))
+        theta, t = rng.normal(size=(outputs, 1 + features)), targets(loss, outputs, rng)
+        weight = some_weights(rng, single)
+        at = (loss.kernel, loss.parameter, theta, *view)
+        found = fused.objective(rows, there(t), there(weight), *at, "none", near=True)
+        assert fused.objective(rows, there(t), there(weight), *at, "none") is None
+        block = Block(rows.double().cpu().numpy(), t, weight)
+        sought = objective_reference(block, Point(loss, theta, view), "none")
+        close(np.concatenate([found[0].ravel(), found[1].ravel()]), sought, 1e-13)
+
+
 @in_turn("weighted", [False, True])
 def test_the_spread_is_that_of_the_reference_and_shows_constant_columns(weighted: bool) -> None:
     rng = np.random.default_rng(2)

@@ -9,8 +9,8 @@
 
 **Choice.** `adaline.kernels.fused_kernels` of the rows decides, where native kernels are chosen too: it returns this
 package for rows on a CUDA device, and None without Triton. It alone imports this package, which imports torch and
-Triton. A function that returns None has no kernel for such rows, such as those of more than 255 columns; the sum then
-takes products with X, without a copy of it.
+Triton. A function that returns None has no kernel for such rows, such as second derivatives of more than 255 columns;
+the sum then takes products with X, without a copy of float64 rows.
 
 **Numbers** are those of the references in `adaline.sums`, which the tests hold every kernel against, on a device or in
 Triton's interpreter. Rows may be float32; sums and products are float64. Programs add up tiles in their order, and the
@@ -23,6 +23,10 @@ Rows of one machine are packed, so that few columns of a product are padding: of
 tile of 128, of 50 two (of float32 five, of 256). Where means are at most 8 spreads from zero (`near`) the view is taken
 into the weights and x itself is multiplied: at most one digit of a sum is lost, and 10^7 x 50 take 1.7 ms instead of
 2.3. Products of two halves of the columns leave out a quarter of the work of wide moments.
+
+**Wide rows**, of more than 255 columns, or 127 with several outputs, are read twice: for the outputs, whose slopes are
+stored, and for the gradient, a strip of columns a program. 600,000 x 784 of float32 with 10 outputs take 1.5 ms instead
+of 9.8 by products with copies in float64, and of float64 2.0 ms instead of 3.3.
 
 **Second derivatives** of less than 64 columns are summed in the same read. Of more, rows times the root of their
 curvature are held, a gigabyte at a time, and multiplied by cuBLAS, whose products of large matrices are faster.

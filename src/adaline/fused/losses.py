@@ -1,4 +1,4 @@
-"""Losses of one output on a device: value, slope and curvature at z = w'(v, 1), the formulas of `adaline.losses`.
+"""Losses on a device: value, slope and curvature at z = w'(v, 1), the formulas of `adaline.losses`.
 
 The tests hold them equal to the references. Exponentials are of negative numbers, so that none overflows, and what is
 near zero keeps its digits.
@@ -113,3 +113,27 @@ def cost(z, t, parameter, LOSS: tl.constexpr):
         e = y - t
         bend = 1.0 - y * y
         return 0.5 * e * e, e * bend, bend * (bend - 2.0 * y * e)
+
+
+@triton.jit
+def costs_of_outputs(z, t, row, inside, outputs, w, parameter, K: tl.constexpr, LOSS: tl.constexpr):
+    """Return weighted costs and slopes of outputs z, (rows, WIDTH), zero beyond K; costs of softmax are in column 0."""
+    real = (outputs < K)[None, :]
+    if LOSS == "softmax":
+        own = tl.load(t + row, mask=inside, other=0.0)
+        top = tl.max(tl.where(real, z, float("-inf")), axis=1)
+        e = tl.where(real, tl.exp(z - top[:, None]), 0.0)
+        total = tl.sum(e, axis=1)
+        mine = outputs[None, :].to(tl.float64) == own[:, None]
+        lost = top - tl.sum(tl.where(mine, z, 0.0), axis=1)
+        p = e / total[:, None]
+        costs = (lost + log1p(tl.maximum(total - 1.0, 0.0)))[:, None] + 0.0 * z
+        slopes = tl.where(mine, p - 1.0, p)
+        counted = (outputs == 0)[None, :]
+    else:
+        real &= inside[:, None]
+        own = tl.load(t + row.to(tl.int64)[:, None] * K + outputs[None, :], mask=real, other=0.0)
+        costs, slopes, _ = cost(z, own, parameter, LOSS)
+        counted = real
+    positive = (w > 0.0)[:, None]
+    return tl.where(positive & counted, w[:, None] * costs, 0.0), tl.where(positive & real, w[:, None] * slopes, 0.0)

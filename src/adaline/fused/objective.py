@@ -2,7 +2,8 @@
 
     v = x scale + offset,  z = theta'(v, 1):  sum w loss(z),  sum w loss'(z) (v, 1),  sum w loss''(z) (v, 1)(v, 1)'
 
-The reference is `adaline.sums.objective`. Rows of one machine without second derivatives are packed, in `packed.py`.
+The reference is `adaline.sums.objective`. Rows of one machine without second derivatives are packed, in `packed.py`;
+rows of more than WIDEST columns are read twice, in `wide.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from adaline.fused.losses import LOSSES, NOT_CONVEX, cost, log1p
+from adaline.fused.losses import LOSSES, NOT_CONVEX, cost, costs_of_outputs
 from adaline.fused.packed import packed
 from adaline.fused.tiles import (
     MOST_OUTPUTS,
@@ -26,8 +27,12 @@ from adaline.fused.tiles import (
     sent_to,
     weights_of,
 )
+from adaline.fused.wide import wide
 
 WIDEST = 255  # columns beside the constant; tiles of 512 columns exceed what a program can hold
+WIDEST_OUTPUTS = (
+    127  # the same of several machines: with tiles of 256 columns it took 2 to 6 times as long as in two reads
+)
 WIDEST_MATRIX = 64  # columns, the constant too, whose matrix a program holds; one of 128 columns is four times as large
 HELD = 2**27  # numbers of rows held for cuBLAS, 1 GiB; twice as many take twice the memory, for half the calls
 
@@ -66,13 +71,11 @@ def objective_kernel(
     gradient = tl.zeros((SIDE, WIDTH), dtype=tl.float64)
     if SECOND == "matrix":
         matrix = tl.zeros((SIDE, SIDE), dtype=tl.float64)
-    if K == 1 or LOSS == "softmax":
+    if K == 1:
         value = tl.zeros((STEP,), dtype=tl.float64)
-    else:
-        value = tl.zeros((STEP, WIDTH), dtype=tl.float64)
-    if K == 1:  # noqa: SIM108 - chosen when the kernel is compiled
         drift = tl.zeros((STEP,), dtype=tl.float64)
     else:
+        value = tl.zeros((STEP, WIDTH), dtype=tl.float64)
         drift = tl.zeros((STEP, WIDTH), dtype=tl.float64)
     for first in range(program * STEP, rows, tl.num_programs(0) * STEP):
         row = first + tl.arange(0, STEP)
@@ -83,18 +86,7 @@ def objective_kernel(
             v = v * scale[None, :] + offset[None, :]
         z = tl.dot(v, theta, out_dtype=tl.float64) + constant[None, :]
         w = weights_of(weight, row, inside, WEIGHTED)
-        if LOSS == "softmax":
-            own = tl.load(t + row, mask=inside, other=0.0)
-            real = outputs[None, :] < K
-            top = tl.max(tl.where(real, z, float("-inf")), axis=1)
-            e = tl.where(real, tl.exp(z - top[:, None]), 0.0)
-            total = tl.sum(e, axis=1)
-            mine = outputs[None, :].to(tl.float64) == own[:, None]
-            lost = top - tl.sum(tl.where(mine, z, 0.0), axis=1)
-            p = e / total[:, None]
-            value += tl.where(w > 0.0, w * (lost + log1p(tl.maximum(total - 1.0, 0.0))), 0.0)
-            slope = tl.where((w > 0.0)[:, None], w[:, None] * tl.where(mine, p - 1.0, p), 0.0)
-        elif K == 1:
+        if K == 1:
             own = tl.load(t + row, mask=inside, other=0.0)
             output = tl.sum(z, axis=1)
             costs, slopes, curvature = cost(output, own, parameter, LOSS)
@@ -115,12 +107,8 @@ def objective_kernel(
                 to = bent + row.to(tl.int64)[:, None] * BENT + columns[None, :]
                 tl.store(to, u, mask=inside[:, None] & (columns < BENT)[None, :])
         else:
-            real = inside[:, None] & (outputs[None, :] < K)
-            own = tl.load(t + row.to(tl.int64)[:, None] * K + outputs[None, :], mask=real, other=0.0)
-            costs, slopes, curvature = cost(z, own, parameter, LOSS)
-            real &= (w > 0.0)[:, None]
-            value += tl.where(real, w[:, None] * costs, 0.0)
-            slope = tl.where(real, w[:, None] * slopes, 0.0)
+            costs, slope = costs_of_outputs(z, t, row, inside, outputs, w, parameter, K, LOSS)
+            value += costs
         gradient += tl.dot(tl.trans(v), slope, out_dtype=tl.float64)
         if NEAR:
             if K == 1:
@@ -128,13 +116,11 @@ def objective_kernel(
             else:
                 drift += slope
     here = out + program.to(tl.int64) * (2 * WIDTH + SIDE * WIDTH + (SIDE * SIDE if SECOND == "matrix" else 0))
-    if K == 1 or LOSS == "softmax":
-        tl.store(here + outputs, tl.where(outputs == 0, tl.sum(value, axis=0), 0.0))
-    else:
-        tl.store(here + outputs, tl.sum(value, axis=0))
     if K == 1:
+        tl.store(here + outputs, tl.where(outputs == 0, tl.sum(value, axis=0), 0.0))
         tl.store(here + WIDTH + outputs, tl.where(outputs == 0, tl.sum(drift, axis=0), 0.0))
     else:
+        tl.store(here + outputs, tl.sum(value, axis=0))
         tl.store(here + WIDTH + outputs, tl.sum(drift, axis=0))
     tl.store(here + 2 * WIDTH + columns[:, None] * WIDTH + outputs[None, :], gradient)
     if SECOND == "matrix":
@@ -163,8 +149,10 @@ def objective(
     """
     k, (rows, d) = len(theta), x.shape
     alone = second != "none"
-    if loss not in LOSSES or d > WIDEST or k > MOST_OUTPUTS or (alone and (k > 1 or loss == "softmax")):
+    if loss not in LOSSES or k > MOST_OUTPUTS or (alone and (k > 1 or loss == "softmax")):
         return None
+    if d > (WIDEST if k == 1 else WIDEST_OUTPUTS):
+        return (*wide(x, t, weight, loss, parameter, theta, scale, offset), None, None) if near and not alone else None
     if second == "alone":
         if loss in NOT_CONVEX:
             return None
