@@ -17,7 +17,6 @@ from mpmath import mp, mpf
 DIGITS = 65
 STEPS = 30
 LARGEST = 1e5  # output beyond which a step went astray
-CLOSE = mpf(10) ** -36  # relative step at which Newton's method has converged, columns of equal length
 NEAR = mpf(10) ** -6  # relative step below which steps are taken whole
 
 
@@ -166,9 +165,13 @@ class Objective:
     cost: Cost | None
     classes: int = 1
 
-    def minimum(self, theta: np.ndarray[Any, Any], nearest: bool = False) -> Minimum | None:
-        """Return the minimum from weights (K, 1 + D); `nearest`: by whole steps. None where it is not reached."""
-        with mp.workdps(DIGITS):
+    def minimum(self, theta: np.ndarray[Any, Any], nearest: bool = False, digits: int = DIGITS) -> Minimum | None:
+        """Return the minimum from weights (K, 1 + D); `nearest`: by whole steps. None where it is not reached.
+
+        Newton's method has converged at a relative step, columns of equal length, of half the digits.
+        """
+        with mp.workdps(digits):
+            close = mpf(10) ** -(digits // 2 + 4)
             start = [mpf(float(v)) for v in theta.ravel()]
             here = list(start)
             rows = [[mpf(1) * self.intercept, *(mpf(float(v)) for v in row)] for row in self.x]
@@ -192,14 +195,14 @@ class Objective:
                             reached = self._value(rows, [a + share * b for a, b in zip(here, step, strict=True)])
                         except OverflowError:
                             reached = mpf("inf")
-                        if mp.isfinite(reached) and reached <= value + abs(value) * mpf(10) ** (3 - DIGITS):
+                        if mp.isfinite(reached) and reached <= value + abs(value) * mpf(10) ** (3 - digits):
                             value = reached
                             break
                         share /= 2
                         if share < mpf(10) ** -12:
                             return None
                     here = [a + share * b for a, b in zip(here, step, strict=True)]
-                    if share == 1 and length <= CLOSE:
+                    if share == 1 and length <= close:
                         return Minimum(here, max(first - self._value(rows, here), mpf(0)))
             except (ZeroDivisionError, ValueError, OverflowError, TypeError):
                 return None

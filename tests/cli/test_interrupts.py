@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import random
 import re
@@ -51,6 +52,7 @@ COMMANDS: dict[str, list[str]] = {
     "journal": ["replay", "lms.journal", "-o", "out.adaline"],
     "export": ["m.adaline", "out.onnx"],
     "card": ["m.adaline", "-o", "out.html"],
+    "verify-proof": ["m.proof", "rows.csv"],
     "systems": ["--json"],
     "play": ["--no-browser"],
     "selftest": [],
@@ -64,6 +66,7 @@ QUICK = {
     "journal",
     "export",
     "card",
+    "verify-proof",
     "systems",
     "selftest",
 }  # they may be done before the signal
@@ -76,7 +79,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "temporary").mkdir()
     rows = "SELECT range AS x, range % 7 AS z, sin(range) AS y FROM range(50)"
-    save(LinearRegression().fit(open_table(rows, target="y")), "m.adaline")
+    model = LinearRegression().fit(open_table(rows, target="y"))
+    save(model, "m.adaline")
+    model.enclose(open_table(rows, target="y")).save("m.proof")
+    lines = [f"{i},{i % 7},{math.sin(i)!r}" for i in range(50)]
+    (tmp_path / "rows.csv").write_text("\n".join(["x,z,y", *lines]))
     save(LMS().fit(open_table(rows, target="y")), "lms.adaline")
     with Learner(LMS().fit(open_table(rows, target="y")), "lms.journal"):
         pass

@@ -12,10 +12,11 @@ import numpy as np
 from adaline import LinearRegression, Ridge
 from adaline.errors import AdalineWarning
 from tests.certificates.cases import DESIGNS, draw_case
-from tests.certificates.exact import DIGITS, mp
+from tests.certificates.exact import mp
 from tests.enclosures.exact import contained, rational, solve
 
 LIKELIHOODS = ("logistic", "binomial", "poisson", "gamma", "tweedie", "negative binomial")
+DIGITS = 100  # of the arithmetic in which likelihoods are minimised
 MODERATE = 1e6  # condition below which enclosures are as wide as a few units in the last place
 
 
@@ -81,27 +82,30 @@ def verify(seed: int, number: int) -> Verdict:
 
 
 def verify_likelihood(seed: int, number: int) -> Verdict:
-    """Check a random likelihood against 65-digit arithmetic; where that finds no minimum, there has to be no proof."""
+    """Check a random likelihood against 100-digit arithmetic; where that finds no minimum, there has to be no proof."""
     rng = np.random.default_rng([seed, number])
     case = draw_case(rng, LIKELIHOODS[number // 3 % len(LIKELIHOODS)])
-    model = case.fit()
-    given = {} if case.offset is None else {"offset": case.offset}
     problem = Problem(case.family, case.design, case.x, case.t, case.weight, case.penalty, case.intercept)
+    model = case.fit()
+    if model is None:
+        return Verdict(problem, np.nan, False, True, np.inf)
+    given = {} if case.offset is None else {"offset": case.offset}
     found = model.enclose(case.x, case.t, sample_weight=case.weight, **given)
-    best = case.objective().minimum(np.append(model.intercept_, model.coef_)[None]) if found.proved else None
+    start = np.column_stack([np.atleast_1d(model.intercept_), np.atleast_2d(model.coef_)])
+    best = case.objective().minimum(start, digits=DIGITS) if found.proved else None
     holds = not found.proved
     if best is not None:
         with mp.workdps(DIGITS):
-            theta = np.array(best.theta, dtype=object)
-            outputs = found.predict(case.x)
-            z = [theta[0] + mp.fdot(map(mp.mpf, row), theta[1:]) for row in case.x.tolist()]
-            holds = _between(*found, theta) and _between(*outputs, z)
-    width = float(np.median(found.width[0 if case.intercept else 1 :]))
+            theta = np.array(best.theta, dtype=object).reshape(start.shape)
+            rows = [[mp.mpf(1), *map(mp.mpf, row)] for row in case.x.tolist()]
+            z = [mp.fdot(row, one) for row in rows for one in theta]
+            holds = _between(*found, theta) and _between(*found.predict(case.x), z)
+    width = float(np.median(found.width[..., 0 if case.intercept else 1 :]))
     return Verdict(problem, model.certificate_.condition, found.proved, holds, width)
 
 
 def _between(lower: Any, upper: Any, exact: Any) -> bool:
-    ends = zip(lower.tolist(), upper.tolist(), exact, strict=True)
+    ends = zip(np.ravel(lower).tolist(), np.ravel(upper).tolist(), np.ravel(exact), strict=True)
     return all(mp.mpf(low) <= value <= mp.mpf(high) for low, high, value in ends)
 
 

@@ -188,7 +188,7 @@ def command(
             def get_params(self, ctx: Any) -> list[Any]:
                 return taken_as_given(super().get_params(ctx), texts)
 
-        app.command(body.__name__, cls=Command, short_help=short_help, epilog=epilog)(run)
+        app.command(body.__name__.replace("_", "-"), cls=Command, short_help=short_help, epilog=epilog)(run)
         return body
 
     return register

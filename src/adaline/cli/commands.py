@@ -97,7 +97,11 @@ def fit(
     ] = None,
     prove: Annotated[
         bool,
-        option("--prove", help="Also print bounds that are proved to contain the exact coefficients; more passes."),
+        option(
+            "--prove",
+            help="Also print bounds that are proved to contain the exact coefficients; with -o, the proof is saved "
+            "beside the model, as .proof, for adaline verify-proof. Takes more passes.",
+        ),
     ] = False,
     output: Annotated[
         Path | None, option("--output", "-o", metavar="FILE", help="File to save the model to; default: not saved.")
@@ -705,6 +709,26 @@ def play(
     from adaline.playground.launch import run_until_interrupted
 
     run_until_interrupted(data, target, port, browser, scene)
+
+
+@command(
+    "Check a proof of exact coefficients.",
+    "adaline fit longley.csv -t employed --prove -o longley.adaline",
+    "adaline verify-proof longley.proof longley.csv",
+)
+def verify_proof(
+    proof: Annotated[Path, typer.Argument(metavar="PROOF", help="A file that fit --prove wrote, or enclosure.save.")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="The CSV file with the rows of the proof.")],
+    json: Json = False,
+) -> None:
+    """Check that the bounds of a proof contain the exact coefficients for the rows of a CSV file.
+
+    The check computes with rational numbers and intervals of them, and shares no code with the fit. It takes minutes
+    for a million rows. A proof that is not confirmed ends with exit code 2.
+    """
+    from adaline.cli.verify_proof import run_verify_proof
+
+    run_verify_proof(proof, data, json)
 
 
 @command("Check this installation.", "adaline selftest")

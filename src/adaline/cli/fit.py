@@ -17,6 +17,7 @@ from adaline.cli.options import Options, listed
 from adaline.cli.output import print_json, say, show
 from adaline.cli.summary import MOST_SHOWN, described, explain, model_label
 from adaline.comparison.open_data import MOST_WHOLE_LABELS, OpenedData
+from adaline.enclosures.enclosure import Enclosure
 from adaline.errors import InvalidParameter, MissingValues
 from adaline.fitted import AnyModel, AnySystem, has_classes, has_enclosure, has_progressive_loss
 from adaline.inference.clusters import CLUSTERED
@@ -87,11 +88,14 @@ def run_fit(
     training = None if has_progressive_loss(model) else _training_accuracy(model, opened)
     if output is not None:
         storage.save(model, output)
+    proof = None
+    if output is not None and enclosure is not None and enclosure.proved:
+        proof = _saved_proof(enclosure, output.with_suffix(".proof"))
     if as_json:
         saved = None if output is None else str(output)
         known = {"left_out": opened.left_out, "gaps": opened.gaps, "training": training, "saved": saved}
         if enclosure is not None:
-            known["enclosure"] = enclosure.to_dict()
+            known["enclosure"] = {**enclosure.to_dict(), "proof": None if proof is None else str(proof)}
         print_json({**described(model, summary), **known})
         return
     rows = opened.source.count_rows()
@@ -110,10 +114,22 @@ def run_fit(
         say(str(enclosure))
     say()
     say("not saved: add -o model.adaline to keep it" if output is None else f"saved: {file_name(output)}")
+    if proof is not None:
+        say(f"proof: {file_name(proof)}")
     if output is not None and summary is not None:
         kind, own = (found.to_dict()["errors"] for found in (summary, model.summary()))
         if kind != own:
             say(f"{kind} errors are not saved with the model: adaline summary shows {own} errors")
+
+
+def _saved_proof(enclosure: Enclosure, path: Path) -> Path | None:
+    """Save a proof, and return the file; None, with a note, where proofs are not written for such columns."""
+    try:
+        enclosure.save(path)
+    except InvalidParameter as error:
+        note(f"no proof was saved: {error}")
+        return None
+    return path
 
 
 class ProgressiveTable:

@@ -8,6 +8,8 @@
 | `least_squares.py` | the gradient of least squares, by residuals in double-double |
 | `likelihood.py` | a ball that has the minimum of a likelihood in it, and the gradient in double-double |
 | `enclosure.py` | what `model.enclose` returns |
+| `proof.py` | the proof as a file |
+| `checker.py` | checks such a file with rational numbers, and nothing of this package |
 
 The guide states the theorem, with its proof and what it rests on.
 

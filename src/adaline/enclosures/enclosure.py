@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array, RowsLike, ThetaLike, as_dense, host, like_rows
 from adaline.enclosures.linear import LinearEnclosure
+from adaline.enclosures.proof import Statement, write_proof
 from adaline.errors import InvalidData
 from adaline.inference.summary import AnyFrame, FrameBackend, escaped, frame_of, html_row, html_table, text_table
 from adaline.wording import counted, visible
@@ -36,6 +38,7 @@ class Enclosure(Ends):
     reason : why nothing is proved; "" where it is.
     passes : times the rows were read.
     outputs : the function that encloses the outputs of rows.
+    statement : what is proved, for a file.
 
     Examples
     --------
@@ -52,7 +55,8 @@ class Enclosure(Ends):
     names: list[str]
     reason: str
     passes: int
-    _outputs: Callable[[RowsLike], Ends] | None
+    _outputs: _Outputs | None
+    _statement: Statement | None
 
     def __new__(
         cls,
@@ -61,11 +65,13 @@ class Enclosure(Ends):
         names: Sequence[str] = (),
         reason: str = "",
         passes: int = 0,
-        outputs: Callable[[RowsLike], Ends] | None = None,
+        outputs: _Outputs | None = None,
+        statement: Statement | None = None,
     ) -> Enclosure:
         """Make the named tuple of the bounds, with what is known beside them."""
         self = super().__new__(cls, lower, upper)
         self.names, self.reason, self.passes, self._outputs = list(names), reason, passes, outputs
+        self._statement = statement
         return self
 
     @property
@@ -94,6 +100,31 @@ class Enclosure(Ends):
         if self._outputs is None:
             raise InvalidData("this enclosure has no rows to predict: enclose again")
         return self._outputs(X)
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        target: str | Sequence[str] | None = None,
+        weight: str | None = None,
+        offset: str | None = None,
+    ) -> None:
+        """Write the proof to a file, by convention .proof, which `adaline verify-proof FILE data.csv` checks.
+
+        That reads the data, and computes with rational numbers alone: none of the arithmetic here is relied on.
+
+        Parameters
+        ----------
+        path : of the file.
+        target, weight, offset : names of these columns in the data; by default those of the table that the rows came
+            from, or "y" for the target of rows in memory.
+        """
+        if self._statement is None or self._outputs is None or self.reason:
+            raise InvalidData(f"there is no proof to save: {self.reason or 'enclose again'}")
+        own = self._statement
+        names = own.target if target is None else (target,) if isinstance(target, str) else tuple(target)
+        named = replace(own, target=names, weight=weight or own.weight, offset=offset or own.offset)
+        write_proof(named.document(self._outputs.found, (self.lower, self.upper)), path)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values."""
@@ -157,6 +188,7 @@ def enclosure_of(
     names: Sequence[str],
     flat: bool,
     rows: Callable[[RowsLike], AnyArray],
+    statement: Statement,
 ) -> Enclosure:
     """Return the enclosure of fits to one or more targets each; `rows` reads X as the model works on it."""
     ends = [np.concatenate([one.bounds[i] for one in found]) for i in range(2)]
@@ -165,7 +197,7 @@ def enclosure_of(
         ends = [np.full(ends[0].shape, sign * np.inf) for sign in (-1, 1)]
     lower, upper = (end[0] if flat else end for end in ends)
     passes = sum(one.passes for one in found)
-    return Enclosure(lower, upper, ["intercept", *names], reason, passes, _Outputs(found, flat, rows))
+    return Enclosure(lower, upper, ["intercept", *names], reason, passes, _Outputs(found, flat, rows), statement)
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ from adaline.input import Meter, by_blocks, generator, transaction
 from adaline.input.basis import columns_of
 from adaline.input.coded import refuse_absorbed
 from adaline.input.open import open_rows, read_finite, refuse_overflow
-from adaline.input.system import SystemState
+from adaline.input.system import SystemState, columns_on
 from adaline.links import LINK, Link, LinkName, name_of
 from adaline.losses import FAMILIES, Loss, Offset, Tweedie
 from adaline.losses.families import Family
@@ -893,6 +893,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         """
         from adaline.enclosures.enclosure import enclosure_of
         from adaline.enclosures.likelihood import enclose_loss
+        from adaline.enclosures.proof import Statement
 
         fits = self._likelihoods()
         refuse_absorbed(self, "enclosures")
@@ -901,9 +902,13 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         sources = self._same_rows(X, y, sample_weight, offset, exposure)
         penalty = RidgePenalty(float(self.penalty), np.ones(sources[0].shape.features))
         intercept = bool(self._fitted_with.fit_intercept)
-        each = zip(sources, self._row_losses(), fits, strict=True)
+        losses = self._row_losses()
+        each = zip(sources, losses, fits, strict=True)
         found = [enclose_loss(rows, loss, intercept, penalty, fit.solution.theta[0]) for rows, loss, fit in each]
-        return enclosure_of(found, columns_of(self), self._flat, partial(read_finite, self))
+        statement = Statement.of(
+            columns_on(self), X, sample_weight, sources[0], intercept, [(loss, penalty) for loss in losses]
+        )
+        return enclosure_of(found, columns_of(self), self._flat, partial(read_finite, self), statement)
 
     def _mean_model(self, judged: JudgedLikelihoods | None = None) -> MeanModel:
         """Return the fits as a function from the design to the means, for `effects`."""

@@ -18,6 +18,7 @@ from adaline.forms import Count, Curves, Strings
 from adaline.input.basis import columns_of
 from adaline.input.columns import InputColumns
 from adaline.input.labels import Labels
+from adaline.input.system import columns_on
 from adaline.parameters import AUTO, FLAG, NONE, PENALTY, AnyOf, Number, OneOf, UsedWith, WholeNumber, one_of
 from adaline.penalties import RidgePenalty
 from adaline.solvers.least_squares.choose import is_wide, solve_least_squares, solve_wide
@@ -267,6 +268,7 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         """
         from adaline.enclosures.enclosure import enclosure_of
         from adaline.enclosures.least_squares import enclose_least_squares
+        from adaline.enclosures.proof import ClassTargets, Statement
 
         check_is_fitted(self, "coef_")
         fitted, weights, two = as_fitted(self), self._sums.weights, len(self.classes_) == 2
@@ -283,7 +285,11 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         theta = np.column_stack([host(self.intercept_), host(self.coef_)])
         penalty = RidgePenalty(float(self.penalty_), unit)
         found = enclose_least_squares(source, bool(fitted.fit_intercept), penalty, theta)
-        return enclosure_of([found], columns_of(self), two, self._read)
+        classes = ClassTargets(self.classes_.tolist(), targets)
+        statement = Statement.of(
+            columns_on(self), X, sample_weight, source, bool(fitted.fit_intercept), [(None, penalty)], classes
+        )
+        return enclosure_of([found], columns_of(self), two, self._read, statement)
 
     def _targets(self, weights: Array) -> Array:
         """Return the targets of each class, (K, m)."""

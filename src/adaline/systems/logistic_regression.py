@@ -64,7 +64,7 @@ from adaline.input.columns import InputColumns
 from adaline.input.first_pass import class_weights_of
 from adaline.input.labels import Labels
 from adaline.input.open import open_labelled, read_finite
-from adaline.input.system import SystemState
+from adaline.input.system import SystemState, columns_on
 from adaline.losses import Logistic, Loss, Offset, Softmax
 from adaline.parameters import (
     AUTO,
@@ -719,6 +719,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         """
         from adaline.enclosures.enclosure import enclosure_of
         from adaline.enclosures.likelihood import enclose_loss
+        from adaline.enclosures.proof import ClassTargets, Statement
 
         fit = self._one_fit("enclosures")
         if fit.coupled:
@@ -729,12 +730,13 @@ class LogisticRegression(NearFits, LinearClassifier):
                 "enclosures are of the likelihood, or with a number as penalty in the columns' own units: without "
                 "firth, l1 and standardize"
             )
-        source = self._same_rows(X, y, sample_weight, offset)[0]
+        source, factors = self._rows_again(X, y, sample_weight, offset)
         penalty = RidgePenalty(float(self.penalty), np.ones(source.shape.features))
-        found = enclose_loss(
-            source, self._loss(), bool(self._fitted_with.fit_intercept), penalty, fit.solution.theta[0]
-        )
-        return enclosure_of([found], columns_of(self), True, partial(read_finite, self))
+        intercept, loss = bool(self._fitted_with.fit_intercept), self._loss()
+        found = enclose_loss(source, loss, intercept, penalty, fit.solution.theta[0])
+        classes = ClassTargets(self._fitted_classes(), np.arange(2.0)[:, None], factors)
+        statement = Statement.of(columns_on(self), X, sample_weight, source, intercept, [(loss, penalty)], classes)
+        return enclosure_of([found], columns_of(self), True, partial(read_finite, self), statement)
 
     def _mean_model(self, judged: JudgedLikelihoods | None = None) -> MeanModel:
         """Return the fit as a function from the design to the probabilities, for `effects`."""
@@ -757,7 +759,13 @@ class LogisticRegression(NearFits, LinearClassifier):
         offset: OffsetsLike = None,
         exposure: OffsetsLike = None,
     ) -> list[Source]:
-        """Return rows given again as they were fitted: weighted by class, without the classes that have no weight."""
+        return [self._rows_again(X, y, sample_weight, offset)[0]]
+
+    def _rows_again(
+        self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, offset: OffsetsLike
+    ) -> tuple[Source, Array | None]:
+        """Return rows given again as they were fitted, without classes of no weight, and the weights of the classes."""
+        own: Array | None = None
         source = open_labelled(self, X, y, sample_weight, reset=False, offset=offset).encoded(self.classes_)
         refuse_other_rows(self, source)
         weights = self._fitted_with.class_weight
@@ -768,7 +776,7 @@ class LogisticRegression(NearFits, LinearClassifier):
         if len(self.classes_) > 2 and not present.all():
             index = np.where(present, np.cumsum(present) - 1.0, 0.0)
             source = recoded(source, index[:, None], present.astype(np.float64))
-        return [source]
+        return source, own
 
     def _check_together(self) -> None:
         if self.firth and (self.penalty != 0 or self.l1 != 0):

@@ -556,15 +556,19 @@ class LinearSystem(LinearRegressor):
         """
         from adaline.enclosures.enclosure import enclosure_of
         from adaline.enclosures.least_squares import enclose_least_squares
+        from adaline.enclosures.proof import Statement
 
         check_is_fitted(self, "coef_")
         refuse_absorbed(self, "enclosures")
         if self._fitted_with.positive or any(fit.projected for fit in self._fits):
             raise InvalidParameter("enclosures are of least squares and ridge: not with positive=True or instruments")
-        each = zip(self._fits, self._sources_of_fits(X, y, sample_weight), strict=True)
+        sources = self._sources_of_fits(X, y, sample_weight)
+        each = zip(self._fits, sources, strict=True)
         intercept = bool(self._fitted_with.fit_intercept)
         found = [enclose_least_squares(source, intercept, fit.penalty, fit.solution.theta) for fit, source in each]
-        return enclosure_of(found, columns_of(self), self._flat, self._design)
+        problems = [(None, fit.penalty) for fit in self._fits]
+        statement = Statement.of(columns_on(self), X, sample_weight, sources[0], intercept, problems)
+        return enclosure_of(found, columns_of(self), self._flat, self._design, statement)
 
     def _design(self, X: RowsLike) -> Any:
         """Return rows X as the model works on them."""

@@ -1,0 +1,462 @@
+"""Checks a proof of an enclosure in whole and rational numbers. It imports Python's standard library alone.
+
+A proof says, of the rows of a table: the minimum theta* of the convex objective
+
+    sum_i w_i loss(z_i, t_i) + 1/2 sum_j P_j theta_j^2,    z_i = theta'(1, x_i) + offset_i
+
+is unique, and lies between `lower` and `upper`. It brings a centre c and a matrix T, which may be any: it is checked,
+with -g the gradient and H the second derivatives, and norms that are largest sums of absolute values of rows, that
+
+    || I - T'H(theta)T || <= alpha < 1   for all theta = c + T z, || z || <= r,   and   || T'g(c) || <= r (1 - alpha)
+
+Then z + T'g(c + T z) contracts the ball into itself, so that g is zero at a point of it, where H is not singular: the
+minimum, and no other. About any point c of the ball, with y near T'g(c),
+
+    theta* = c + T y + T z,    || z || <= (|| T'g(c) - y || + alpha || y ||) / (1 - alpha)
+
+Numbers of the table are floats, taken exactly. Outputs and slopes are intervals of whole numbers of units of 2^-1100,
+so that every float is one; `exp_bounds` encloses the exponential. Softmax has one theta for each class, whose sum over
+the classes is zero: 1/2 sum_j tie_j (sum_k theta_kj)^2 is added, which makes it so and changes nothing else.
+
+    python checker.py m.proof data.csv
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from os import PathLike
+from typing import Any, NamedTuple
+
+PLACES = 1100
+UNIT = 1 << PLACES
+WORKING = 256  # binary places of exponentials; 64 fewer and the bounds of ill-conditioned problems are not confirmed
+TERMS = 30  # of the series of an exponent below 2^-8
+KEPT = 320  # bits of a centre
+STEPS = 4
+MISSING = {"", "na", "n/a", "nan", "null", "none", "?"}
+
+Interval = tuple[int, int]
+GivenRow = tuple[list[float], list[float], float, float]
+
+
+class Refuted(ValueError):
+    """The proof does not prove what it says of these rows."""
+
+
+class Row(NamedTuple):
+    """A row: its columns and its weight in their units, the targets and the offset in UNIT."""
+
+    x: list[int]
+    t: list[int]
+    weight: int
+    offset: int
+
+
+class ExactRows(NamedTuple):
+    """The rows, and the binary places of the columns and of the weights."""
+
+    rows: list[Row]
+    places: int
+    weight_places: int
+
+
+def exp_bounds(z: Interval) -> Interval:
+    """Return bounds on exp of an interval, which is narrow."""
+    low, high = z
+    if low < 0 < high:
+        return UNIT + low, exp_bounds((0, high))[1]
+    if low < 0:
+        return divided((UNIT, UNIT), exp_bounds((-high, -low)))
+    if low > 800 * UNIT:
+        raise Refuted("an output is beyond the range of exponentials")
+    halvings = max(low.bit_length() - PLACES + 8, 0)
+    r = low >> PLACES - WORKING + halvings
+    under = over = first = last = 1 << WORKING
+    for k in range(1, TERMS):
+        first, last = (first * r >> WORKING) // k, (last * (r + 1) >> WORKING) // k + 1
+        under, over = under + first, over + last
+    over += last  # more than all terms that are left
+    for _ in range(halvings):
+        under, over = under * under >> WORKING, (over * over >> WORKING) + 1
+    under, over = under << PLACES - WORKING, over << PLACES - WORKING
+    wider = high - low
+    if 2 * wider > UNIT:
+        raise Refuted("the ball about the centre is too large")
+    return under, over + 2 * over * wider // UNIT + 1
+
+
+def times(a: Interval, b: Interval) -> Interval:
+    """Return the product of intervals, in UNIT."""
+    ends = [p * q for p in a for q in b]
+    return min(ends) // UNIT, -(-max(ends) // UNIT)
+
+
+def divided(a: Interval, b: Interval) -> Interval:
+    """Return the quotient of intervals above zero, in UNIT."""
+    if a[0] < 0 or b[0] <= 0:
+        raise Refuted("an output is out of range")
+    return a[0] * UNIT // b[1], -(-a[1] * UNIT // b[0])
+
+
+def plus(*intervals: Interval) -> Interval:
+    """Return the sum of intervals."""
+    return sum(one[0] for one in intervals), sum(one[1] for one in intervals)
+
+
+def minus(a: Interval) -> Interval:
+    """Return an interval times -1."""
+    return -a[1], -a[0]
+
+
+def real(number: float) -> Interval:
+    """Return a float."""
+    exact = int(Fraction(number) * UNIT)
+    return exact, exact
+
+
+def squared(z: Interval, t: list[int], _: dict[str, Any]) -> tuple[Interval, Interval]:
+    """Return slope and curvature of (z - t)^2 / 2."""
+    return plus(z, (-t[0], -t[0])), (UNIT, UNIT)
+
+
+def binomial(z: Interval, t: list[int], _: dict[str, Any]) -> tuple[Interval, Interval]:
+    """Return them of yes ln(1 + exp(-z)) + no ln(1 + exp(z))."""
+    yes, no = t if len(t) == 2 else (t[0], UNIT - t[0])
+    if yes < 0 or no < 0:
+        raise Refuted("a share is not between 0 and 1")
+    e, one = exp_bounds(z), (UNIT, UNIT)
+    rest = divided(one, plus(one, e))
+    mean = divided(one, plus(one, exp_bounds(minus(z))))
+    slope = plus(times((no, no), mean), minus(times((yes, yes), rest)))
+    return slope, times((yes + no, yes + no), times(mean, rest))
+
+
+def tweedie(z: Interval, t: list[int], loss: dict[str, Any]) -> tuple[Interval, Interval]:
+    """Return them of exp(a z) / a - t exp(b z) / b, a = 2 - p, b = 1 - p, with the limits where one of them is zero."""
+    power = Fraction(loss["power"])
+    if not 1 <= power <= 2 or t[0] < 0:
+        raise Refuted("the power is not from 1 to 2, or a target is negative")
+    each = []
+    for a in (2 - power, 1 - power):
+        ends = sorted((z[0] * a, z[1] * a))
+        each.append(
+            (exp_bounds((math.floor(ends[0]), math.ceil(ends[1]))), (math.floor(a * UNIT), math.ceil(a * UNIT)))
+        )
+    (first, own), (second, other) = each
+    second = times((t[0], t[0]), second)
+    return plus(first, minus(second)), plus(times(own, first), minus(times(other, second)))
+
+
+def negative_binomial(z: Interval, t: list[int], loss: dict[str, Any]) -> tuple[Interval, Interval]:
+    """Return them of (t + k) ln(k + exp(z)) - t z, k the shape."""
+    k, one = real(loss["shape"]), (UNIT, UNIT)
+    if k[0] <= 0 or t[0] < 0:
+        raise Refuted("the shape is not positive, or a target is negative")
+    share = divided(one, plus(one, times(k, exp_bounds(minus(z)))))
+    rest = divided(k, plus(k, exp_bounds(z)))
+    n = (t[0] + k[0], t[0] + k[0])
+    return plus(times(k, share), minus(times((t[0], t[0]), rest))), times(n, times(share, rest))
+
+
+LOSSES: dict[str, Callable[[Interval, list[int], dict[str, Any]], tuple[Interval, Interval]]] = {
+    "squared": squared,
+    "binomial": binomial,
+    "tweedie": tweedie,
+    "negative_binomial": negative_binomial,
+}
+
+
+def derivatives(z: list[Interval], t: list[int], loss: dict[str, Any]) -> tuple[list[Interval], list[list[Interval]]]:
+    """Return the slopes of a row by its outputs, and its second derivatives."""
+    if loss["name"] != "softmax":
+        slope, curvature = LOSSES[loss["name"]](z[0], t, loss)
+        return [slope], [[curvature]]
+    top = max(one[1] for one in z)
+    e = [exp_bounds(plus(one, (-top, -top))) for one in z]
+    total = plus(*e)
+    p = [divided(one, total) for one in e]
+    own = t[0] // UNIT
+    slopes = [plus(one, (-UNIT, -UNIT)) if k == own else one for k, one in enumerate(p)]
+    return slopes, [
+        [plus(a if k == j else (0, 0), minus(times(a, b))) for j, b in enumerate(p)] for k, a in enumerate(p)
+    ]
+
+
+class ConvexProblem:
+    """The objective of a solution, in the coordinates that T gives: theta = c + T z.
+
+    Parameters
+    ----------
+    rows : the rows; the first column is that of the ones, where there is a constant.
+    solution : of the proof: the loss with its parameters, the penalty, the units it acts in, and T ("map").
+    intercept : whether there is a constant, which is not penalised.
+    outputs : how many outputs a row has, each with a coefficient of every column.
+    """
+
+    def __init__(self, rows: ExactRows, solution: dict[str, Any], intercept: bool, outputs: int) -> None:
+        self.rows, self.loss, self.outputs = rows, solution["loss"], outputs
+        penalties = [Fraction(unit) ** 2 * Fraction(solution["penalty"]) for unit in solution["units"]]
+        self.penalties = outputs * [*([Fraction(0)] if intercept else []), *penalties]
+        self.tie = [Fraction(one) for one in solution["tie"]] if outputs > 1 else []
+        if any(one < 0 for one in [*self.penalties, *self.tie]):
+            raise Refuted("a penalty is negative")
+        self.map = [[Fraction(value) for value in row] for row in solution["map"]]
+        fine = _places([value for row in solution["map"] for value in row])
+        across = list(zip(*([int(value * (1 << fine)) for value in row] for row in self.map), strict=True))
+        self.across = [[column[k : k + self.width] for column in across] for k in range(0, len(across), self.width)]
+        self.places = rows.places + fine
+
+    @property
+    def width(self) -> int:
+        """The number of coefficients of one output."""
+        return len(self.penalties) // self.outputs
+
+    def mapped(self, row: Row) -> list[list[int]]:
+        """Return T'x of each output, in units of 2^-places."""
+        return [[_dot(column, row.x) for column in own] for own in self.across]
+
+    def outputs_at(self, theta: list[Fraction], row: Row) -> list[Fraction]:
+        """Return the outputs of a row, in UNIT."""
+        starts, unit = range(0, len(theta), self.width), Fraction(UNIT, 1 << self.rows.places)
+        return [_dot(theta[k : k + self.width], row.x) * unit + row.offset for k in starts]
+
+    def drawn(self, theta: list[Fraction]) -> list[Fraction]:
+        """Return the gradient of the penalty, and of the tie."""
+        d = self.width
+        tied = [self.tie[j] * sum(theta[j::d]) for j in range(d)] if self.tie else [Fraction(0)] * d
+        return [p * value + tied[j % d] for j, (p, value) in enumerate(zip(self.penalties, theta, strict=True))]
+
+    def pulled(self, theta: list[Fraction]) -> tuple[list[Fraction], Fraction]:
+        """Return T'g near theta, -g the gradient, and a bound on its error."""
+        middle, radius = [0] * len(theta), [0] * len(theta)
+        for row in self.rows.rows:
+            z = [(math.floor(one), math.ceil(one)) for one in self.outputs_at(theta, row)]
+            for (low, high), a in zip(derivatives(z, row.t, self.loss)[0], self.mapped(row), strict=True):
+                for j, value in enumerate(a):
+                    middle[j] -= row.weight * (low + high) * value
+                    radius[j] += row.weight * (high - low) * abs(value)
+        unit = Fraction(1, 1 << 1 + PLACES + self.rows.weight_places + self.places)
+        drawn = [_dot(column, self.drawn(theta)) for column in zip(*self.map, strict=True)]
+        return [one * unit - own for one, own in zip(middle, drawn, strict=True)], max(radius) * unit
+
+    def defect(self, theta: list[Fraction], reach: Fraction) -> Fraction:
+        """Return a bound on || I - T'HT || wherever || T^-1 (. - theta) || is at most reach."""
+        size, unit = len(theta), Fraction(UNIT, 1 << self.places)
+        middle, radius = ([[0] * size for _ in theta] for _ in range(2))
+        for row in self.rows.rows:
+            each = self.mapped(row)
+            away = [reach * sum(map(abs, a)) * unit for a in each]
+            ends = zip(self.outputs_at(theta, row), away, strict=True)
+            z = [(math.floor(here - wide), math.ceil(here + wide)) for here, wide in ends]
+            second = derivatives(z, row.t, self.loss)[1]
+            for k, a in enumerate(each):
+                for q, b in enumerate(each):
+                    low, high = second[k][q]
+                    total, wide = row.weight * (low + high), row.weight * (high - low)
+                    for i in range(size):
+                        for j in range(i + 1):
+                            product = a[i] * b[j]
+                            middle[i][j] += total * product
+                            radius[i][j] += wide * abs(product)
+        unit = Fraction(1, 1 << 1 + PLACES + self.rows.weight_places + 2 * self.places)
+        columns = [list(column) for column in zip(*self.map, strict=True)]
+        drawn = [self.drawn(column) for column in columns]
+        rows = [Fraction(0)] * size
+        for i in range(size):
+            for j in range(i + 1):
+                value = middle[i][j] * unit + _dot(columns[i], drawn[j])
+                error = abs((i == j) - value) + radius[i][j] * unit
+                for k in {i, j}:
+                    rows[k] += error
+        return max(rows)
+
+
+def _dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def _short(value: Fraction) -> Fraction:
+    """Return a number near another one, of few bits."""
+    shift = KEPT - value.numerator.bit_length() + value.denominator.bit_length()
+    scale = Fraction(2) ** shift
+    return Fraction(round(value * scale)) / scale
+
+
+def check(problem: ConvexProblem, centre: list[Fraction], lower: list[float], upper: list[float]) -> None:
+    """Check that the minimum is unique and lies between the bounds; raise Refuted where that is not confirmed."""
+    lengths = [sum(map(abs, row)) for row in problem.map]
+    y, lost = problem.pulled(centre)
+    reach = 4 * (max(map(abs, y)) + lost) + Fraction(1, 1 << KEPT)
+    alpha = problem.defect(centre, reach)
+    if alpha >= 1:
+        raise Refuted("it is not proved that there is exactly one minimum: T'HT is not near the identity")
+    if max(map(abs, y)) + lost > reach * (1 - alpha):
+        raise Refuted("it is not proved that there is a minimum near the centre")
+    point, moved = centre, Fraction(0)
+    for _ in range(STEPS):
+        size = max(map(abs, y))
+        away = (lost + alpha * size) / (1 - alpha)
+        best = [c + _dot(row, y) for c, row in zip(point, problem.map, strict=True)]
+        ends = [(value - away * length, value + away * length) for value, length in zip(best, lengths, strict=True)]
+        wrong = [j for j, (low, high) in enumerate(ends) if not lower[j] <= low <= high <= upper[j]]
+        if not wrong:
+            return
+        moved += size
+        if moved > reach or any(ends[j][1] < lower[j] or ends[j][0] > upper[j] for j in wrong):
+            break
+        step = [_short(value) for value in y]
+        point = [c + _dot(row, step) for c, row in zip(point, problem.map, strict=True)]
+        y, lost = problem.pulled(point)
+    raise Refuted(f"it is not confirmed that coefficient {wrong[0]} lies within its bounds")
+
+
+def cell_number(text: str | None, what: str) -> float | None:
+    """Return the float that a cell is, None where it is missing."""
+    text = "" if text is None else text.strip()
+    if text.lower() in MISSING:
+        return None
+    if text.lower() in ("true", "false"):
+        return float(text.lower() == "true")
+    try:
+        found = float(text)
+    except ValueError:
+        raise Refuted(f"{what} is {text!r}, which is no number") from None
+    if not math.isfinite(found):
+        raise Refuted(f"{what} is {text!r}, which is no finite number")
+    return found
+
+
+def same(text: str, label: str) -> bool:
+    """Whether a cell is a label, as text or as a number."""
+    if text == label:
+        return True
+    try:
+        return float(text) == float(label)
+    except ValueError:
+        return text.lower() == label.lower() and label.lower() in ("true", "false")
+
+
+def read_row(cells: dict[str, Any], proof: dict[str, Any], where: str) -> GivenRow | None:
+    """Return the columns, the targets, the weight and the offset of a row; None where one of them is missing."""
+
+    def cell(name: str) -> str:
+        if name not in cells:
+            raise Refuted(f"the table has no column {name!r}")
+        return str(cells[name] or "").strip()
+
+    x = []
+    for factors in proof["columns"]:
+        value: float | None = 1.0
+        for factor in factors:
+            text = cell(factor["column"])
+            if "level" in factor:
+                own = None if text.lower() in MISSING else float(same(text, factor["level"]))
+            else:
+                own = cell_number(text, f"{where}, {factor['column']}")
+            value = None if value is None or own is None else value * own
+        x.append(value)
+    weight = 1.0 if proof["weight"] is None else cell_number(cell(proof["weight"]), f"{where}, {proof['weight']}")
+    offset = 0.0 if proof["offset"] is None else cell_number(cell(proof["offset"]), f"{where}, {proof['offset']}")
+    if proof["classes"] is None:
+        t = [cell_number(cell(name), f"{where}, {name}") for name in proof["targets"]]
+    else:
+        label = cell(proof["targets"][0])
+        at = [k for k, one in enumerate(proof["classes"]) if same(label, one)]
+        if label.lower() in MISSING and not at:
+            return None
+        if not at:
+            raise Refuted(f"{where}: {label!r} is none of the classes")
+        t = proof["codes"][at[0]]
+        if weight is not None and proof["class_weights"] is not None:
+            weight *= proof["class_weights"][at[0]]
+    if weight is None or offset is None or None in x or None in t:
+        return None
+    if weight < 0:
+        raise Refuted(f"{where}: the weight is negative")
+    return x, t, weight, offset  # type: ignore[return-value]
+
+
+def table_rows(table: Iterator[dict[str, Any]], proof: dict[str, Any]) -> ExactRows:
+    """Return the rows that the proof is about."""
+    found = []
+    for i, cells in enumerate(table):
+        row = read_row(cells, proof, f"row {i + 1}")
+        if row is not None:
+            found.append(row)
+        elif not proof["drops_rows"]:
+            raise Refuted(f"row {i + 1} lacks a value")
+    if len(found) != proof["rows"]:
+        raise Refuted(f"the proof is of {proof['rows']} rows, the table has {len(found)}")
+    ones = [1.0] if proof["intercept"] else []
+    places = _places([value for row in found for value in row[0]])
+    heavy = _places([row[2] for row in found])
+    rows = [
+        Row(
+            [int(Fraction(value) * (1 << places)) for value in ones + x],
+            [int(Fraction(value) * UNIT) for value in t],
+            int(Fraction(weight) * (1 << heavy)),
+            int(Fraction(offset) * UNIT),
+        )
+        for x, t, weight, offset in found
+    ]
+    return ExactRows(rows, places, heavy)
+
+
+def _places(values: Sequence[float]) -> int:
+    return max((Fraction(value).denominator.bit_length() - 1 for value in values), default=0)
+
+
+def verify(proof: dict[str, Any], table: Iterator[dict[str, Any]]) -> int:
+    """Check a proof against the rows of a table; return how many rows there are, raise Refuted where it fails."""
+    try:
+        rows, intercept = table_rows(table, proof), bool(proof["intercept"])
+        bounds = list(zip(proof["lower"], proof["upper"], strict=True))
+        if any(not low[0] <= 0 <= high[0] for low, high in bounds if not intercept):
+            raise Refuted("the constant is not zero, and the model has none")
+        several = proof["solutions"][0]["loss"]["name"] == "softmax"
+        if len(proof["solutions"]) != (1 if several else len(bounds)):
+            raise Refuted("there is not one solution for each row of bounds")
+        for k, solution in enumerate(proof["solutions"]):
+            given = bounds if several else bounds[k : k + 1]
+            own = rows if len(proof["solutions"]) == 1 else _of_target(rows, k)
+            problem = ConvexProblem(own, solution, intercept, len(given))
+            centre = [Fraction(hi) + Fraction(lo) for hi, lo in solution["centre"]]
+            sides = [[value for pair in given for value in pair[side][not intercept :]] for side in range(2)]
+            if not len(problem.map) == len(centre) == len(sides[0]) == len(sides[1]) == len(problem.penalties):
+                raise Refuted("the proof has not one number for each coefficient")
+            check(problem, centre, *sides)
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError, AttributeError) as error:
+        raise error if isinstance(error, Refuted) else Refuted(f"the proof is not well-formed: {error!r}") from error
+    return len(rows.rows)
+
+
+def _of_target(rows: ExactRows, k: int) -> ExactRows:
+    return rows._replace(rows=[row._replace(t=row.t[k : k + 1]) for row in rows.rows])
+
+
+def load_proof(path: str | PathLike[str]) -> dict[str, Any]:
+    """Return the proof of a file."""
+    with open(path, encoding="utf-8") as file:
+        try:
+            proof = json.load(file)
+        except ValueError as error:
+            raise Refuted(f"{path} is no proof: {error}") from error
+    if not isinstance(proof, dict) or proof.get("format") != "adaline proof 1":
+        raise Refuted(f"{path} is no proof of this format")
+    return proof
+
+
+def verify_files(path: str | PathLike[str], data: str | PathLike[str]) -> tuple[dict[str, Any], int]:
+    """Check the proof of a file against a CSV file with a heading; return it, and the number of rows."""
+    proof = load_proof(path)
+    with open(data, encoding="utf-8-sig", newline="") as file:
+        return proof, verify(proof, csv.DictReader(file))
+
+
+if __name__ == "__main__":
+    print("verified:", verify_files(*sys.argv[1:])[1], "rows")

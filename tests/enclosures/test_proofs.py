@@ -1,0 +1,46 @@
+"""Stored proofs: an independent checker accepts all of them, and none of what is not true."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+
+from adaline.enclosures import checker
+from tests.enclosures.proofs import mutated, proven
+
+
+@pytest.mark.parametrize("count", [25, pytest.param(1000, marks=pytest.mark.night)])
+def test_the_checker_accepts_proofs_and_rejects_what_is_false(count: int, tmp_path: Path) -> None:
+    rejected, number, rng = 0, 0, np.random.default_rng(count)
+    while rejected < count:
+        number += 1
+        one = proven(17, number, tmp_path)
+        if one is None:
+            continue
+        assert one.accepted(), number
+        for _ in range(4):
+            other = mutated(one, rng)
+            if other is not None:
+                assert not other.accepted(), number
+                rejected += 1
+
+
+def test_the_checker_relies_on_the_standard_library_alone() -> None:
+    tree = ast.parse(Path(checker.__file__).read_text())
+    used = {one.module for one in ast.walk(tree) if isinstance(one, ast.ImportFrom)}
+    used |= {name.name for one in ast.walk(tree) if isinstance(one, ast.Import) for name in one.names}
+    assert {str(name).partition(".")[0] for name in used} <= set(sys.stdlib_module_names)
+
+
+def test_exponentials_lie_within_their_bounds() -> None:
+    for z in [*np.random.default_rng(2).uniform(-600, 600, 60), 0.0, 1e-300, -1e-20]:
+        low, high = checker.exp_bounds(checker.real(float(z)))
+        with mpmath.mp.workdps(400):
+            exact = mpmath.exp(mpmath.mpf(float(z))) * checker.UNIT
+            assert low <= exact <= high
+        assert high - low <= 2 + (high >> 200)
