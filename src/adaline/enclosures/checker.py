@@ -40,7 +40,7 @@ KEPT = 320  # bits of a centre
 STEPS = 4
 MISSING = {"", "na", "n/a", "nan", "null", "none", "?"}
 
-Interval = tuple[int, int]
+WholeInterval = tuple[int, int]
 GivenRow = tuple[list[float], list[float], float, float]
 
 
@@ -48,7 +48,7 @@ class Refuted(ValueError):
     """The proof does not prove what it says of these rows."""
 
 
-class Row(NamedTuple):
+class ExactRow(NamedTuple):
     """A row: its columns and its weight in their units, the targets and the offset in UNIT."""
 
     x: list[int]
@@ -60,12 +60,12 @@ class Row(NamedTuple):
 class ExactRows(NamedTuple):
     """The rows, and the binary places of the columns and of the weights."""
 
-    rows: list[Row]
+    rows: list[ExactRow]
     places: int
     weight_places: int
 
 
-def exp_bounds(z: Interval) -> Interval:
+def exp_bounds(z: WholeInterval) -> WholeInterval:
     """Return bounds on exp of an interval, which is narrow."""
     low, high = z
     if low < 0 < high:
@@ -90,41 +90,41 @@ def exp_bounds(z: Interval) -> Interval:
     return under, over + 2 * over * wider // UNIT + 1
 
 
-def times(a: Interval, b: Interval) -> Interval:
+def times(a: WholeInterval, b: WholeInterval) -> WholeInterval:
     """Return the product of intervals, in UNIT."""
     ends = [p * q for p in a for q in b]
     return min(ends) // UNIT, -(-max(ends) // UNIT)
 
 
-def divided(a: Interval, b: Interval) -> Interval:
+def divided(a: WholeInterval, b: WholeInterval) -> WholeInterval:
     """Return the quotient of intervals above zero, in UNIT."""
     if a[0] < 0 or b[0] <= 0:
         raise Refuted("an output is out of range")
     return a[0] * UNIT // b[1], -(-a[1] * UNIT // b[0])
 
 
-def plus(*intervals: Interval) -> Interval:
+def plus(*intervals: WholeInterval) -> WholeInterval:
     """Return the sum of intervals."""
     return sum(one[0] for one in intervals), sum(one[1] for one in intervals)
 
 
-def minus(a: Interval) -> Interval:
+def minus(a: WholeInterval) -> WholeInterval:
     """Return an interval times -1."""
     return -a[1], -a[0]
 
 
-def real(number: float) -> Interval:
+def real(number: float) -> WholeInterval:
     """Return a float."""
     exact = int(Fraction(number) * UNIT)
     return exact, exact
 
 
-def squared(z: Interval, t: list[int], _: dict[str, Any]) -> tuple[Interval, Interval]:
+def squared(z: WholeInterval, t: list[int], _: dict[str, Any]) -> tuple[WholeInterval, WholeInterval]:
     """Return slope and curvature of (z - t)^2 / 2."""
     return plus(z, (-t[0], -t[0])), (UNIT, UNIT)
 
 
-def binomial(z: Interval, t: list[int], _: dict[str, Any]) -> tuple[Interval, Interval]:
+def binomial(z: WholeInterval, t: list[int], _: dict[str, Any]) -> tuple[WholeInterval, WholeInterval]:
     """Return them of yes ln(1 + exp(-z)) + no ln(1 + exp(z))."""
     yes, no = t if len(t) == 2 else (t[0], UNIT - t[0])
     if yes < 0 or no < 0:
@@ -136,7 +136,7 @@ def binomial(z: Interval, t: list[int], _: dict[str, Any]) -> tuple[Interval, In
     return slope, times((yes + no, yes + no), times(mean, rest))
 
 
-def tweedie(z: Interval, t: list[int], loss: dict[str, Any]) -> tuple[Interval, Interval]:
+def tweedie(z: WholeInterval, t: list[int], loss: dict[str, Any]) -> tuple[WholeInterval, WholeInterval]:
     """Return them of exp(a z) / a - t exp(b z) / b, a = 2 - p, b = 1 - p, with the limits where one of them is zero."""
     power = Fraction(loss["power"])
     if not 1 <= power <= 2 or t[0] < 0:
@@ -152,7 +152,7 @@ def tweedie(z: Interval, t: list[int], loss: dict[str, Any]) -> tuple[Interval, 
     return plus(first, minus(second)), plus(times(own, first), minus(times(other, second)))
 
 
-def negative_binomial(z: Interval, t: list[int], loss: dict[str, Any]) -> tuple[Interval, Interval]:
+def negative_binomial(z: WholeInterval, t: list[int], loss: dict[str, Any]) -> tuple[WholeInterval, WholeInterval]:
     """Return them of (t + k) ln(k + exp(z)) - t z, k the shape."""
     k, one = real(loss["shape"]), (UNIT, UNIT)
     if k[0] <= 0 or t[0] < 0:
@@ -163,7 +163,7 @@ def negative_binomial(z: Interval, t: list[int], loss: dict[str, Any]) -> tuple[
     return plus(times(k, share), minus(times((t[0], t[0]), rest))), times(n, times(share, rest))
 
 
-LOSSES: dict[str, Callable[[Interval, list[int], dict[str, Any]], tuple[Interval, Interval]]] = {
+LOSSES: dict[str, Callable[[WholeInterval, list[int], dict[str, Any]], tuple[WholeInterval, WholeInterval]]] = {
     "squared": squared,
     "binomial": binomial,
     "tweedie": tweedie,
@@ -171,7 +171,9 @@ LOSSES: dict[str, Callable[[Interval, list[int], dict[str, Any]], tuple[Interval
 }
 
 
-def derivatives(z: list[Interval], t: list[int], loss: dict[str, Any]) -> tuple[list[Interval], list[list[Interval]]]:
+def derivatives(
+    z: list[WholeInterval], t: list[int], loss: dict[str, Any]
+) -> tuple[list[WholeInterval], list[list[WholeInterval]]]:
     """Return the slopes of a row by its outputs, and its second derivatives."""
     if loss["name"] != "softmax":
         slope, curvature = LOSSES[loss["name"]](z[0], t, loss)
@@ -216,11 +218,11 @@ class ConvexProblem:
         """The number of coefficients of one output."""
         return len(self.penalties) // self.outputs
 
-    def mapped(self, row: Row) -> list[list[int]]:
+    def mapped(self, row: ExactRow) -> list[list[int]]:
         """Return T'x of each output, in units of 2^-places."""
         return [[_dot(column, row.x) for column in own] for own in self.across]
 
-    def outputs_at(self, theta: list[Fraction], row: Row) -> list[Fraction]:
+    def outputs_at(self, theta: list[Fraction], row: ExactRow) -> list[Fraction]:
         """Return the outputs of a row, in UNIT."""
         starts, unit = range(0, len(theta), self.width), Fraction(UNIT, 1 << self.rows.places)
         return [_dot(theta[k : k + self.width], row.x) * unit + row.offset for k in starts]
@@ -396,7 +398,7 @@ def table_rows(table: Iterator[dict[str, Any]], proof: dict[str, Any]) -> ExactR
     places = _places([value for row in found for value in row[0]])
     heavy = _places([row[2] for row in found])
     rows = [
-        Row(
+        ExactRow(
             [int(Fraction(value) * (1 << places)) for value in ones + x],
             [int(Fraction(value) * UNIT) for value in t],
             int(Fraction(weight) * (1 << heavy)),
