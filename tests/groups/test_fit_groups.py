@@ -244,6 +244,16 @@ def test_any_system_with_a_summary_fits_groups(system: Any) -> None:
         np.testing.assert_allclose(found.loc[key].loc[wanted.index, STATISTICS], wanted, rtol=1e-9)
 
 
+def test_estimates_without_errors_are_those_of_one_fit() -> None:
+    frame, system = table(3), LinearRegression(positive=True)
+    found = fit_groups(system, frame, target="y", by="key", features=COLUMNS)
+    for key, rows in frame.groupby("key"):
+        own, model = found[found["key"] == key], system.fit(rows[COLUMNS], rows["y"])
+        np.testing.assert_allclose(own["estimate"], [model.intercept_, *model.coef_], rtol=1e-9)
+        assert own[STATISTICS[1:]].isna().all(axis=None)
+        assert own["status"].str.startswith("there are no standard errors").all()
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [

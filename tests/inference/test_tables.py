@@ -123,8 +123,6 @@ def test_every_system_with_a_summary_is_told_in_one_way(name: str) -> None:
     names = [row["name"] for row in table.to_dict()["coefficients"]]
     assert names == table.to_frame()["name"].to_list()
     assert {row["name"] for row in regression_table(model).rows} == set(names)
-    if name == "AdditiveModel":  # has curves in place of effects, and tests of its terms alone
-        return
     assert len(effects(model, BIRDS).rows) % 3 == 0
     assert {"level", "distribution"} <= set(signature(kind.summary).parameters)
     assert {"hypothesis", "value", "errors", "distribution"} <= set(signature(kind.test).parameters)

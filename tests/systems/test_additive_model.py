@@ -184,3 +184,73 @@ def test_tails_of_quadratic_forms_are_those_of_f_where_weights_agree(
     expected = f.sf(statistic / sum(weights), len(weights), left)
     assert tail_against_errors(np.array(weights), statistic, left) == pytest.approx(expected, rel=1e-6)
     assert math.isclose(tail_against_errors(np.array(weights), 0.0, left), 1.0)
+
+
+def shops() -> tuple[pd.DataFrame, AdditiveModel]:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.uniform(0, 6, 300), "body mass": rng.normal(size=300)})
+    frame["kind"], frame["shop no"] = rng.choice(list("abc"), 300), rng.integers(0, 15, 300).astype(str)
+    effect = rng.normal(size=15)[frame["shop no"].astype(int)]
+    frame["y"] = np.sin(frame["x"]) + 0.5 * frame["body mass"] + effect + 0.3 * rng.normal(size=300)
+    formula = "y ~ kind + `body mass` + s(x, k=8) + (1 | `shop no`)"
+    return frame, AdditiveModel().fit(open_table(frame, formula=formula))
+
+
+def test_effects_means_and_tests_are_those_of_the_population() -> None:
+    frame, model = shops()
+    table = {row["name"]: row for row in model.summary().to_dict()["coefficients"]}
+    slopes = {(row["name"], row["contrast"]): row for row in adaline.effects(model, frame).rows}
+    assert "shop no" not in {name for name, _ in slopes}
+    for name, contrast, coefficient in (("body mass", "slope", "body mass"), ("kind", "b - a", "kind[T.b]")):
+        for part in ("estimate", "std_error", "p_value"):
+            assert slopes[name, contrast][part] == pytest.approx(table[coefficient][part], rel=1e-8)
+    rows = pd.DataFrame({"x": frame["x"].mean(), "body mass": frame["body mass"].mean(), "kind": ["a", "b", "c"]})
+    population = model.predict(rows.assign(**{"shop no": "new"}))
+    found = adaline.means(model, frame, by="kind").to_dict()["means"]
+    np.testing.assert_allclose([row["mean"] for row in found], population, rtol=1e-9)
+    tests = {row["term"]: row for row in adaline.anova(model).to_dict()["terms"]}
+    for row in model.terms_:
+        assert tests[row["term"]]["F"] == row["statistic"]
+        assert model.test(row["term"]).p_value == row["p_value"]
+    assert tests["body mass"]["F"] == pytest.approx(table["body mass"]["statistic"] ** 2)
+    with pytest.raises(InvalidParameter, match=r"drawn towards zero.*'s\(x\)' as a whole"):
+        model.test("`s(x).1` = 0")
+    with pytest.raises(InvalidParameter, match="'classical'"):
+        model.summary(errors="HC3", X=frame, y=frame["y"])
+
+
+def test_a_band_that_holds_everywhere_is_that_of_draws_of_the_posterior() -> None:
+    _, model = shops()
+    (curve,) = model.curves(points=50)
+    place = next(at for at in model._penalised_terms() if at.label == "s(x)")
+    block = slice(place.start, place.stop)
+    columns = model.basis_.smooths_[0].values(curve.x)
+    draws = np.linalg.cholesky(model._learned().inverse[block, block]) @ np.random.default_rng(0).normal(
+        size=(place.stop - place.start, 20000)
+    )
+    root = np.sqrt(((columns @ model._learned().inverse[block, block]) * columns).sum(axis=1))
+    largest = np.quantile(np.abs((columns @ draws) / root[:, None]).max(axis=0), 0.95)
+    reach = (curve.all_upper - curve.value) / curve.std_error
+    np.testing.assert_allclose(reach, largest, rtol=0.03)
+
+
+@pytest.mark.parametrize(
+    "term", ["s(`body mass`)", "te(x, `body mass`)", "s(log(`body mass` + 9))", "(1 + `body mass` | kind)"]
+)
+def test_names_in_backquotes_are_columns(term: str) -> None:
+    frame, _ = shops()
+    model = AdditiveModel().fit(open_table(frame, formula=f"y ~ {term}"))
+    plain = frame.rename(columns={"body mass": "mass"})
+    same = AdditiveModel().fit(open_table(plain, formula=f"y ~ {term}".replace("`body mass`", "mass")))
+    assert [row["term"] for row in model.terms_] == [term.replace(", ", ",")]
+    np.testing.assert_array_equal(model.predict(frame), same.predict(plain))
+
+
+def test_a_curve_that_explains_nearly_all_is_found() -> None:
+    x = np.linspace(0, 6, 200)
+    model = AdditiveModel(terms=["s(x0)"]).fit(x[:, None], np.sin(x))
+    assert str(model.certificate_.status) == "solved"
+    assert model.certificate_.digits > 6
+    exact = AdditiveModel(terms=["s(x0)"]).fit(x[:, None], 2 * x)
+    assert exact.log_likelihood_ == np.inf
+    assert math.isnan(exact.summary().to_dict()["coefficients"][0]["std_error"])

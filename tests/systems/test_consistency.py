@@ -289,16 +289,13 @@ MEANT = {
     ("LeastSquaresClassifier", "threshold", "-1"),
     ("FisherDiscriminant", "threshold", "-1"),
     ("WienerFilter", "delay", "-1"),
-    *(
-        ("InstrumentalVariables", name, kind)
-        for name in ("endogenous", "instruments")
-        for kind in ("-1", "text", "list")
-    ),
+    ("InstrumentalVariables", "endogenous", "-1"),
+    ("InstrumentalVariables", "instruments", "-1"),
     ("Custom", "names_out", "list"),
 }
 """Values of NONSENSE that mean something.
 
-An error below zero is never reached, a filter may look ahead, and columns have names and indices from the end.
+An error below zero is never reached, a filter may look ahead, and columns have indices from the end.
 """
 
 

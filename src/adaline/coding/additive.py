@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from adaline.coding.contrasts import INDEX
-from adaline.coding.expressions import QUOTED, compiled, dotted, syntax_tree
+from adaline.coding.expressions import QUOTED, compiled, dotted, shown_expression, syntax_tree
 from adaline.coding.terms import Term, TermFactor
 from adaline.errors import InvalidParameter
 
@@ -21,6 +21,7 @@ BASES: tuple[SmoothBasis, ...] = ("tp", "cr", "cc", "ps")
 CALL = re.compile(r"(s|te)\(.*\)", re.DOTALL)
 OTHER_CALL = re.compile(r"(t2|ti)\(.*\)", re.DOTALL)
 EXAMPLES = "'s(x)', 's(x, bs=\"cr\", k=20)', 's(x, by=group)', 'te(x, z)' or '(1 + x | group)'"
+PLAIN_NAME = re.compile(r"[^\W\d][\w.]*")
 LEAST_SIZE: dict[SmoothBasis, int] = {"tp": 3, "cr": 3, "cc": 4, "ps": 5}
 MOST_SIZE = 1000  # coefficients of a smooth; doubling it takes eight times as long
 
@@ -31,7 +32,7 @@ class SmoothTerm:
 
     Parameters
     ----------
-    columns : names or expressions of the columns of numbers.
+    columns : names or expressions of the columns of numbers; names that are no words in backquotes.
     bases : the basis of each.
     sizes : how many coefficients each basis has; None for as many as usual.
     by : a column that multiplies the curve, or a category with a curve for each level; None for neither.
@@ -143,22 +144,34 @@ def argument_terms(
         if isinstance(term, SmoothTerm):
             numbers, levels = list(term.columns), list[str]()
             if term.by is not None:
-                (levels if term.by in categories or term.by in booleans else numbers).append(term.by)
+                by = without_backquotes(term.by)
+                (levels if by in categories or by in booleans else numbers).append(term.by)
         else:
             numbers, levels = [one for one in term.slopes if one != "1"], list(term.group)
         for text in numbers:
-            if text in categories:
+            name = without_backquotes(text)
+            if name in categories:
                 raise InvalidParameter(
-                    f"column {text!r} in {term.text} is a category, and a number is needed: make a column of 0 and 1 "
+                    f"column {name!r} in {term.text} is a category, and a number is needed: make a column of 0 and 1 "
                     "for each of its levels but one"
                 )
-            plain = bool(re.fullmatch(r"[^\W\d][\w.]*", text))
+            plain = name != text or bool(PLAIN_NAME.fullmatch(text))
             if not plain and (compiled(text).kind != "number" or not compiled(text).plain):
                 raise InvalidParameter(f"{text!r} in {term.text} needs more than numbers of its row: make it a column")
-            out[text] = Term((TermFactor(text, text if plain else None),))
-        for name in levels:
+            out[text] = Term((TermFactor(name, name if plain else None),))
+        for name in map(without_backquotes, levels):
             out[f"{INDEX} {name}"] = Term((index_factor(name),))
     return tuple(out.values())
+
+
+def without_backquotes(text: str) -> str:
+    """Return the name of a column that is written in backquotes; other texts as they are."""
+    return text[1:-1] if re.fullmatch("`[^`]*`", text) else text
+
+
+def _in_backquotes(name: str) -> str:
+    """Return a name as it is written in a term: in backquotes, unless it could not be taken for an expression."""
+    return name if PLAIN_NAME.fullmatch(name) or name == "1" else f"`{name}`"
 
 
 def index_factor(name: str) -> TermFactor:
@@ -189,7 +202,7 @@ def _smooth(text: str) -> SmoothTerm:
 
     def named(node: ast.expr) -> str:
         out = quoted.get(getattr(node, "id", ""), dotted(node))
-        return ast.unparse(node) if out is None else out
+        return shown_expression(node, quoted) if out is None else _in_backquotes(out)
 
     options = {one.arg: one.value for one in tree.keywords}
     columns = tuple(map(named, tree.args))
@@ -246,11 +259,11 @@ def _random(text: str) -> tuple[AdditiveTerm, ...]:
     slopes: list[str] = []
     constant = True
     for sign, part in _summands(left):
-        name = part.strip().strip("`")
+        name = part.strip()
         if name in ("0", "-1") or (sign == "-" and name == "1"):
             constant = False
         elif name not in ("", "1"):
-            slopes.append(name)
+            slopes.append(_in_backquotes(name[1:-1]) if without_backquotes(name) != name else name)
     slopes = list(dict.fromkeys(["1", *slopes] if constant else slopes))
     if not slopes:
         raise InvalidParameter(f"{text!r} in the formula has nothing that varies between groups: write (1 | group)")

@@ -185,7 +185,7 @@ class _Compiler:
 
     def shown(self, node: ast.AST) -> str:
         """Return a part as text, with its backquoted names."""
-        return re.sub(r"_quoted_\d+", lambda match: f"`{self.quoted.get(match[0], match[0])}`", ast.unparse(node))
+        return shown_expression(node, self.quoted)
 
     def build(self, node: ast.expr) -> ColumnFunction:
         """Return the function of a part of the expression."""
@@ -307,6 +307,11 @@ def syntax_tree(text: str) -> tuple[ast.expr, dict[str, str]]:
         return ast.parse("".join(parts).strip(), mode="eval").body, quoted
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InvalidParameter(f"cannot read {text!r:.200} in the formula") from None
+
+
+def shown_expression(node: ast.AST, quoted: Mapping[str, str]) -> str:
+    """Return a part of a syntax tree as text, with its backquoted names."""
+    return re.sub(r"_quoted_\d+", lambda match: f"`{quoted.get(match[0], match[0])}`", ast.unparse(node))
 
 
 def dotted(node: ast.expr) -> str | None:

@@ -238,10 +238,14 @@ def _fit_one(system: AnySystem, rows: GroupedRows, group: int, names: list[str],
     with kept_warnings():
         try:
             model = clone(system).fit(x, t, **({} if weight is None else {"sample_weight": weight}))
-            table = model.summary()
         except AdalineError as error:
             return str(error)
-    found.digits[group] = model.certificate_.digits
+        found.digits[group] = model.certificate_.digits
+        try:
+            table = model.summary()
+        except AdalineError as error:  # estimates without errors, as with positive=True
+            found.estimate[group] = np.append(model.intercept_, model.coef_)
+            return str(error)
     if model.certificate_.status in UNBOUNDED:
         return str(model.certificate_.status)
     places = {"intercept": 0} | {str(name): 1 + j for j, name in enumerate(columns_of(model))}

@@ -1,14 +1,142 @@
-"""The table of an additive model: coefficients, smooths with their degrees of freedom, components of variance."""
+"""Inference of additive models: tests of coefficients and terms, means of the population, and the table of a model.
+
+Errors are those of the posterior, Cov = phi (X'X + P)^-1. Effects and means are those of the population: effects of
+groups are zero in them. A band of a curve that holds at all points together reaches as many standard errors as the
+largest |t| over them exceeds with the chance 1 - level, by the joint distribution of `simultaneous`.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
+import numpy as np
+from scipy.linalg import cholesky
+
+from adaline.arrays import Array
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.classical import CoefficientStatistics
+from adaline.inference.covariance import ErrorOptions, quadratic
+from adaline.inference.effects import MeanModel, linear_means
+from adaline.inference.hypotheses import Hypotheses, HypothesisTest, wald_chance
+from adaline.inference.simultaneous import joint_reach
 from adaline.inference.summary import CoefficientTable, TargetsTable, cell, html_row, html_table, text_table
 from adaline.wording import degrees, number
+
+MOST_POINTS = 400  # of a curve or surface at which its largest error is looked for; twice as many change no digit shown
+
+
+class TestedTerm(NamedTuple):
+    """A smooth, or the effects of a grouping: its coefficients, `start` to `stop`, and the test that it is zero."""
+
+    label: str
+    start: int
+    stop: int
+    statistic: float
+    reference_df: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class JudgedAdditive:
+    """An additive model with its standard errors.
+
+    Parameters
+    ----------
+    options : which standard errors.
+    theta : coefficients, the constant first, (1 + M,).
+    inverse : (X'X + P)^-1 of the constant and the columns about their means, (1 + M, 1 + M); zero where left out.
+    means : of the columns, (M,); zero without a constant.
+    variance : of the errors.
+    left : degrees of freedom of the errors.
+    terms : of coefficients with a penalty, in their order.
+    fixed : whether each of M coefficients is that of the population: no effect of a group.
+    """
+
+    options: ErrorOptions
+    theta: Array
+    inverse: Array
+    means: Array
+    variance: float
+    left: float
+    terms: Sequence[TestedTerm]
+    fixed: Array
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of Student's t, infinity for the normal distribution."""
+        return self.options.freedom(self.left, True)
+
+    @cached_property
+    def root(self) -> Array:
+        """A root of the covariance of all coefficients, the constant first, (1 + M, 1 + M)."""
+        if not self.variance > 0:
+            return np.full_like(self.inverse, np.nan)
+        scale = np.sqrt(self.inverse.diagonal())
+        kept = np.flatnonzero(scale > 0)
+        out = np.zeros_like(self.inverse)
+        own = self.inverse[np.ix_(kept, kept)] / scale[kept] / scale[kept, None]
+        out[np.ix_(kept, kept)] = cholesky(own, lower=True) * scale[kept, None]
+        out[0] -= self.means @ out[1:]
+        return np.asarray(out * math.sqrt(self.variance))
+
+    def population(self) -> MeanModel:
+        """Return the mean of the population as a function from the design."""
+        held = np.append(True, self.fixed)
+        theta = np.where(held, self.theta, 0.0)[None]
+        exact = not self.variance > 0
+        return linear_means(theta, [self.root * held[:, None]], self.freedom, exact)
+
+    def test(self, tested: Hypotheses) -> HypothesisTest:
+        """Return the test of hypotheses about coefficients without a penalty, or that a term is zero."""
+        touched = np.flatnonzero(tested.matrix[:, 1:].any(axis=0))
+        for term in self.terms:
+            within = touched[(touched >= term.start) & (touched < term.stop)]
+            if not len(within):
+                continue
+            if len(within) < len(touched) or len(tested.matrix) < term.stop - term.start or tested.values.any():
+                raise InvalidParameter(
+                    f"coefficients of {term.label} are drawn towards zero, and have no tests of their own: test "
+                    f"{term.label!r} as a whole"
+                )
+            freedom: Any = term.reference_df, self.left
+            return HypothesisTest((f"{term.label} = 0",), term.statistic, freedom, term.p_value, "classical")
+        if not self.variance > 0:
+            raise InvalidData("no tests: the fit is exact to rounding, so that residuals measure no error")
+        squares, q = (
+            quadratic(tested.along(self.root), tested.differences(self.theta), len(tested.assumed)),
+            len(tested.matrix),
+        )
+        if np.isnan(squares):
+            raise InvalidParameter(
+                f"these {q} hypotheses cannot be tested together: some follow from others, or are about columns that "
+                "are left out"
+            )
+        return HypothesisTest(
+            tested.texts, squares / q, (q, self.freedom), wald_chance(squares, q, self.freedom), "classical"
+        )
+
+
+def simultaneous_reach(columns: Array, covariance: Array, freedom: float, level: float) -> float:
+    """Return how many standard errors the band of a curve reaches that holds at all points together.
+
+    Parameters
+    ----------
+    columns : of the curve at points, (n, m).
+    covariance : of its coefficients, up to a factor, (m, m).
+    freedom, level : of Student's t, and of the band.
+    """
+    every = np.unique(np.linspace(0, len(columns) - 1, MOST_POINTS).round().astype(int))
+    values, vectors = np.linalg.eigh(covariance)
+    root = columns[every] @ (vectors * np.sqrt(np.maximum(values, 0.0)))
+    size = np.linalg.norm(root, axis=1)
+    there = size > 1e-9 * size.max()
+    if not there.any():
+        return math.nan
+    return joint_reach(root[there], freedom, "mvt", int(there.sum()), level)
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ PENALISED_EFFECTS = "the penalty is read as a prior: effects are those of the mo
 UNBOUNDED_EFFECTS = "the likelihood has no maximum: errors of effects that rest on endless coefficients mean nothing"
 
 
-MEANS = "LinearRegression, RobustRegression, LogisticRegression, GeneralizedLinear or OrdinalRegression"
+MEANS = "LinearRegression, RobustRegression, LogisticRegression, GeneralizedLinear, AdditiveModel, OrdinalRegression"
 """The systems whose mean has standard errors, as messages name them."""
 MeanFunction = Callable[[Array, Array], tuple[Array, Array, Array]]
 Answers = Callable[[Array, np.random.Generator], AnyArray]
@@ -117,6 +117,12 @@ def softmax_means(z: Array, along: Array) -> tuple[Array, Array, Array]:
     d = p * (along - (p * along).sum(axis=1, keepdims=True))
     rest = one - p[:, None, :]
     return p, p[:, :, None] * rest, d[:, :, None] * rest - p[:, :, None] * d[:, None, :]
+
+
+def grouping_columns(model: AnyModel) -> frozenset[str]:
+    """Return the columns that only group rows: effects and means are those of the population, whatever their value."""
+    found: frozenset[str] = model._grouping_columns() if hasattr(model, "_grouping_columns") else frozenset()
+    return found
 
 
 def linked_means(loss: Likelihood) -> MeanFunction:
@@ -253,7 +259,8 @@ def effects(
 
     Parameters
     ----------
-    model : fitted LinearRegression, Ridge, RobustRegression, LogisticRegression, GeneralizedLinear or OrdinalRegression
+    model : fitted LinearRegression, Ridge, RobustRegression, LogisticRegression, GeneralizedLinear, AdditiveModel or
+        OrdinalRegression
     X : array, frame (n, D) or table
         Rows to take effects at, with the columns that the model was fitted to; a table is read into memory.
     at : "average" or "mean"
@@ -422,7 +429,9 @@ class Designs:
         frame = self.coding.with_lags(frame) if self.coding is not None and frame is not None else frame
         self.frame = frame
         self.raw = None if frame is not None else self._numbers(X)
-        self.names = list(self.coding.needed) if self.coding is not None else given_columns(model)
+        aside = grouping_columns(model)
+        needed = list(self.coding.needed) if self.coding is not None else given_columns(model)
+        self.names = [name for name in needed if name not in aside]
         self.design = self._coded(frame) if frame is not None else self._expanded(self.raw)
         self.count = len(self.design)
         self.by_steps: list[str] = []  # columns found to have no slope
@@ -438,7 +447,7 @@ class Designs:
         assert self.raw is not None
         x = self.raw.copy()
         for name, value in values.items():
-            x[:, self.names.index(name)] = value
+            x[:, given_columns(self.model).index(name)] = value
         return self._expanded(x)
 
     def weights(self, X: RowsLike) -> tuple[Any, str | None]:
@@ -454,7 +463,7 @@ class Designs:
         """Yield the changes of each column: the slope of a number, levels against the first, or against each other."""
         for name in columns:
             if self.coding is None:
-                yield _Change(name, SLOPE, self._slope_of_index(self.names.index(name)), None)
+                yield _Change(name, SLOPE, self._slope_of_index(given_columns(self.model).index(name)), None)
                 continue
             kinds = [column for column in self.coding.columns if column.name == name]
             levels = [column for column in kinds if column.kind not in ("number", "date")]

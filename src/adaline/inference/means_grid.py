@@ -18,7 +18,7 @@ from adaline.coding.columns import MISSING_LEVEL
 from adaline.coding.reading import EPOCH
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fitted import AnyModel
-from adaline.inference.effects import Designs
+from adaline.inference.effects import Designs, grouping_columns
 from adaline.inference.hypotheses import hint
 from adaline.inference.simultaneous import Adjustment
 from adaline.inference.summary import frame_of_columns
@@ -119,7 +119,9 @@ class InputSpace:
             there = [name for name in names if name in frame.columns]  # others, such as the target, are not used
             data = frame.select(there).to_native()
         self.rows = None if data is None else Designs(model, data)
-        self.names = list(self.coding.needed) if self.coding is not None else given_columns(model)
+        self.every = list(self.coding.needed) if self.coding is not None else given_columns(model)
+        self.aside = grouping_columns(model)
+        self.names = [name for name in self.every if name not in self.aside]
         self.weight = None
         if self.rows is not None:
             given = self.rows.weights(data)[0] if sample_weight is None else sample_weight
@@ -146,7 +148,7 @@ class InputSpace:
         if rows is None:
             raise InvalidParameter(f"the mean of {name!r} is that of rows: give data, or a value, at={{{name!r}: ...}}")
         if rows.raw is not None:
-            return np.asarray(rows.raw[:, self.names.index(name)])
+            return np.asarray(rows.raw[:, self.every.index(name)])
         assert self.coding is not None
         assert rows.frame is not None
         return next(c for c in self.coding.columns if c.name == name).numbers(rows.frame)
@@ -225,9 +227,10 @@ class InputSpace:
         among = [dict(zip(rest, one, strict=True)) for one in product(*rest.values())]
         grid = [cell | one for cell in values for one in among]
         if self.coding is None:
-            design = Designs(self.model, np.array([[row[name] for name in self.names] for row in grid])).design
+            design = Designs(self.model, np.array([[row.get(name, 0.0) for name in self.every] for row in grid])).design
         else:
-            frame = frame_of_columns({name: [row[name] for row in grid] for name in self.names})
+            anywhere = {name: (self.levels(name) or [0.0])[0] for name in self.aside}
+            frame = frame_of_columns({name: [(anywhere | row)[name] for row in grid] for name in self.every})
             design = Designs(self.model, frame).design
         shares = np.full(size, 1.0 / size)
         averaged = {name: each for name, each in rest.items() if len(each) > 1}

@@ -36,6 +36,7 @@ from adaline.inference.covariance import lengths
 
 Adjustment = Literal["tukey", "mvt", "holm", "bonferroni", "none"]
 DIRECTIONS = 2**15  # on a sphere of 3 dimensions or more; 4x as many: a chance of 0.01 moves by less than 1e-5
+PIECE = 64  # comparisons whose sizes along all directions are held at a time
 ANGLES = 2**12  # on half a circle
 RANK = 1e-10  # singular value, relative to the largest, of a direction that comparisons do not have
 STEPS = 64  # to the golden ratio
@@ -79,7 +80,10 @@ def largest_tail(root: Array, freedom: float) -> Callable[[Array], Array]:
     """Return the function from c (m,) to P(max |t| > c), (m,), of comparisons with this root of their covariance."""
     u, s, _ = np.linalg.svd(root / lengths(root)[:, None], full_matrices=False)
     rank = int((s > RANK * s[0]).sum())
-    largest = np.abs((u[:, :rank] * s[:rank]) @ directions(rank)).max(axis=0)
+    around = directions(rank)
+    largest = np.zeros(around.shape[1])
+    for first in range(0, len(u), PIECE):
+        np.maximum(largest, np.abs((u[first : first + PIECE, :rank] * s[:rank]) @ around).max(axis=0), out=largest)
 
     def chance(c: Array) -> Array:
         squares = [(one / largest) ** 2 for one in c]

@@ -61,6 +61,15 @@ class ModelTerm(NamedTuple):
         return self.factors < other.factors
 
 
+class PenalisedTerm(NamedTuple):
+    """A curve, or the effects of a grouping: its name, its columns, and the columns of the input that it is of."""
+
+    label: str
+    start: int
+    stop: int
+    given: tuple[int, ...]
+
+
 def terms_of(model: AnyModel) -> list[ModelTerm]:
     """Return the terms of a fitted model, in the order of their columns."""
     coding = coding_on(model)
@@ -90,11 +99,16 @@ def _basis_terms(model: AnyModel, given: Sequence[ModelTerm]) -> list[ModelTerm]
     assert basis is not None
     owner = {int(j): term for term in given for j in term.columns}
     marked = basis.names([f"\ue000{j}\ue001" for j in range(len(owner))])
+    raw = {term.name: term.raw for term in given}
     found: dict[frozenset[str], list[int]] = {}
-    for column, text in enumerate(marked):
+    whole: list[PenalisedTerm] = model._penalised_terms() if hasattr(model, "_penalised_terms") else []
+    first = min((one.start for one in whole), default=len(marked))
+    for column, text in enumerate(marked[:first]):
         parts = {owner[int(j)].name for j in re.findall("\ue000(\\d+)\ue001", text)} or {names[column]}
         found.setdefault(frozenset(parts), []).append(column)
-    raw = {term.name: term.raw for term in given}
+    for one in whole:
+        found[frozenset({one.label})] = list(range(one.start, one.stop))
+        raw[one.label] = frozenset().union(*(owner[j].raw for j in one.given))
     return [
         ModelTerm(
             ":".join([name for name in raw if name in parts] or parts),

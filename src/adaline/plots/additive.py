@@ -14,16 +14,17 @@ MOST_GROUPS = 200  # shown one by one; of more, those at both ends and evenly be
 
 @styled
 def smooth(model: AdditiveModel, term: int | str = 0, ax: Axes | None = None, *, level: float = 0.95) -> Axes:
-    """Draw a smooth of an additive model: a curve with its band, or the contours of a surface.
+    """Draw a smooth of an additive model: a curve with its bands, or the contours of a surface.
 
-    Values are about the mean over the rows fitted, in the units of the target. Bands hold at each point.
+    Values are about the mean over the rows fitted, in the units of the target. The inner band holds at each point, the
+    outer one at all points together.
 
     Parameters
     ----------
     model : a fitted `AdditiveModel`.
     term : which smooth, by its name in `terms_`, "s(x0)", or its index among the smooths.
     ax : where to draw; None: axes of a new figure.
-    level : coverage of the band.
+    level : coverage of the bands.
 
     Examples
     --------
@@ -55,7 +56,8 @@ def smooth(model: AdditiveModel, term: int | str = 0, ax: Axes | None = None, *,
         raise InvalidParameter(f"{found.term} has {len(found.columns)} columns: a plot has two")
     ax = axes(ax, 2.8)
     x = found.x[:, 0]
-    ax.fill_between(x, found.lower, found.upper, color=BLUE, alpha=0.2, linewidth=0)
+    for lower, upper in ((found.all_lower, found.all_upper), (found.lower, found.upper)):
+        ax.fill_between(x, lower, upper, color=BLUE, alpha=0.14, linewidth=0)
     ax.plot(x, found.value, color=BLUE)
     ax.axhline(0, color=GREY, linewidth=0.8)
     return finished(ax, short(found.columns[0]), short(found.term))

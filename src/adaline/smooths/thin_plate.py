@@ -14,9 +14,11 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
 from adaline.arrays import Array
 
+FEW = 0.1  # share of all eigenvectors up to which Lanczos finds them sooner; at twice it takes as long as all of them
 MOST_POINTS = 2000  # radial functions, as in mgcv; the eigenvectors of 4000 take eight times as long
 
 
@@ -71,7 +73,7 @@ class ThinPlate:
     @cached_property
     def _parts(self) -> _Parts:
         _, points = self._centred
-        values, vectors = np.linalg.eigh(self._radial(points, points))
+        values, vectors = _largest(self._radial(points, points), self.width)
         kept = np.argsort(-np.abs(values))[: self.width]
         kept = kept[np.argsort(-values[kept])]
         values, vectors = values[kept], vectors[:, kept]
@@ -101,3 +103,13 @@ class ThinPlate:
     def _polynomials(self, x: Array) -> Array:
         powers = [p for p in product(range(self.order), repeat=x.shape[1]) if sum(p) < self.order]
         return np.column_stack([np.prod(x ** np.array(p), axis=1) for p in sorted(powers, key=sum)])
+
+
+def _largest(matrix: Array, count: int) -> tuple[Array, Array]:
+    """Return eigenvalues and eigenvectors of a symmetric matrix, at least `count` of those of largest magnitude."""
+    if count > FEW * len(matrix):
+        values, vectors = np.linalg.eigh(matrix)
+        return values, vectors
+    start = np.cos(np.arange(len(matrix)) ** 2.0)  # along no eigenvector, and the same each time
+    values, vectors = scipy.sparse.linalg.eigsh(matrix, k=count, which="LM", v0=start, tol=0.0)
+    return values, vectors

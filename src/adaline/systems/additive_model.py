@@ -11,7 +11,7 @@ import numpy as np
 
 from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, as_dense, host, is_sparse, like_rows
 from adaline.coding import Coding
-from adaline.coding.additive import AdditiveTerm, SmoothTerm, argument_terms, read_terms
+from adaline.coding.additive import AdditiveTerm, SmoothTerm, argument_terms, read_terms, without_backquotes
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
 from adaline.fits.additive.criteria import Criterion
@@ -41,7 +41,7 @@ from adaline.input.basis import rows_through_basis
 from adaline.input.columns import InputColumns
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
 from adaline.input.system import SystemState
-from adaline.parameters import FLAG, LEVEL, NONE, AnyOf, Check, OneOf, one_of
+from adaline.parameters import FLAG, LEVEL, NONE, AnyOf, Check, OneOf, PredictedInterval, one_of
 from adaline.results import Certificate, Status, some
 from adaline.solvers.least_squares.choose import sums
 from adaline.solvers.least_squares.fit import certificate
@@ -49,15 +49,18 @@ from adaline.sources import is_table
 from adaline.sources.threads import blas_threads_for
 from adaline.state import FitSettings, FittedAttribute, FittedWith
 from adaline.sums import Moments
+from adaline.systems.families.additive_inference import AdditiveInferred, level_names, term_labels
 from adaline.systems.families.named import named_system
-from adaline.systems.families.supervised import LinearRegressor
 
 if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit does not
-    from adaline.inference.additive import AdditiveSummary
+    from adaline.inference.additive import AdditiveSummary, JudgedAdditive
     from adaline.inference.classical import Interval
+    from adaline.inference.covariance import ErrorOptions
+    from adaline.inference.view import RowsAgain
 
 AdditiveInterval = Literal["confidence", "prediction"]
 CURVED = 10  # distinct values of a column from which it has a curve where no terms are given; mgcv's k needs as many
+NO_ERRORS = "the fit is exact to rounding: no errors and tests, as nothing is left of the target to judge by"
 ROUNDING_DIGITS = 15.0  # of float64, less what sums and factors lose
 
 
@@ -117,7 +120,11 @@ class AdditiveTotals(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """The values of a smooth, whose mean over the rows fitted is zero, at points x (n, columns), with an interval."""
+    """The values of a smooth, whose mean over the rows fitted is zero, at points x (n, columns).
+
+    lower, upper : the band that holds at each point with the probability `level`.
+    all_lower, all_upper : the wider one that holds at all points together.
+    """
 
     term: str
     columns: tuple[str, ...]
@@ -126,6 +133,8 @@ class Curve(NamedTuple):
     std_error: Array
     lower: Array
     upper: Array
+    all_lower: Array
+    all_upper: Array
 
 
 @dataclass(frozen=True)
@@ -191,7 +200,7 @@ class AdditiveModelState(SystemState):
 
 @named_system
 @dataclass(kw_only=True, eq=False, repr=False)
-class AdditiveModel(LinearRegressor):
+class AdditiveModel(AdditiveInferred):
     """Smooth curves and random effects: minimises sum_n weight_n (y_n - w0 - w'x_n - sum_j f_j(x_n))^2 + beta'P beta.
 
     A smooth is a sum of functions, f_j(x) = sum_k beta_k b_k(x), with the penalty lambda times the integral of f''^2.
@@ -319,7 +328,7 @@ class AdditiveModel(LinearRegressor):
         observations = float(counted.rows) if self.weights == "precision" else moments.weight
         _refuse_too_many_groups(design, observations)
         with blas_threads_for(design.size):
-            names, labels = columns.coefficient_names(), _labels(places, columns)
+            names, labels = columns.coefficient_names(), term_labels(places, columns)
             asked = AdditiveProblem(self.criterion, intercept, observations, counted.log_weight)
             if total is None:
                 solved, grouped = solve_additive(moments, places, names, labels, asked), None
@@ -357,7 +366,7 @@ class AdditiveModel(LinearRegressor):
                 AdalineWarning,
             )
         tested = [_tested(solved, at, places, observations - edf, shared) for at in places]
-        terms = tuple(TermFit(label, *one) for label, one in zip(_labels(places, columns), tested, strict=True))
+        terms = tuple(TermFit(label, *one) for label, one in zip(term_labels(places, columns), tested, strict=True))
         if grouped is not None:
             terms += (TermFit(design.apart_.label, grouped.edf, math.nan, math.nan, math.nan),)
         state = AdditiveModelState(
@@ -487,20 +496,23 @@ class AdditiveModel(LinearRegressor):
             scale = np.ldexp(1.0, -np.array(groups.exponents))
             effects = state.theta[at.start : at.stop].reshape(-1, size) * scale
             errors = np.sqrt(state.variance * state.inverse.diagonal()[at.start : at.stop]).reshape(-1, size) * scale
-            own = out.setdefault(groups.grouping, {"level": _level_names(groups, state.columns)})
+            own = out.setdefault(groups.grouping, {"level": level_names(groups, state.columns)})
             _enter(own, groups, effects, errors)
         if state.apart is not None:
             groups = state.design.apart_
             scale = np.ldexp(1.0, -np.array(groups.exponents))
-            own = out.setdefault(groups.grouping, {"level": _level_names(groups, state.columns)})
+            own = out.setdefault(groups.grouping, {"level": level_names(groups, state.columns)})
             errors = np.sqrt(state.variance) * state.apart.errors() * scale
             _enter(own, groups, state.apart.effects * scale, errors)
         return out
 
     def curves(self, points: int = 100, level: float = 0.95) -> list[Curve]:
-        """Return the values of each smooth over the range of its columns, with intervals that hold at each point.
+        """Return the values of each smooth over the range of its columns, with bands of the posterior.
 
-        A surface is evaluated on a grid, of about as many points in each direction as the square root of `points`.
+        One band holds at each point, the other at all points together: it reaches as many standard errors as the
+        largest |t| over the points exceeds with the chance 1 - level, which is averaged over 2^15 directions of the
+        coefficients that cover the sphere evenly, the same each time. Errors take the ratios of variances as given. A
+        surface is evaluated on a grid, of about as many points in each direction as the square root of `points`.
 
         Examples
         --------
@@ -511,13 +523,14 @@ class AdditiveModel(LinearRegressor):
         >>> curve.x[:, 0].tolist(), curve.value.round(1).tolist()
         ([0.0, 3.0, 6.0], [-0.0, 0.1, -0.3])
         """
+        from adaline.inference.additive import simultaneous_reach
         from adaline.inference.classical import quantile
 
         LEVEL.check("level", level)
         state = self._learned()
         reach, names = quantile(state.freedom, level), state.columns.given_names()
         out = []
-        for label, at in zip(_labels(places_of(state.design), state.columns), places_of(state.design), strict=True):
+        for label, at in zip(term_labels(places_of(state.design), state.columns), places_of(state.design), strict=True):
             if not isinstance(at.part, LearnedSmooth):
                 continue
             x = _grid(at.part, points)
@@ -525,28 +538,47 @@ class AdditiveModel(LinearRegressor):
             error = np.sqrt(state.variance * ((columns @ state.inverse[block, block]) * columns).sum(axis=1))
             value = columns @ state.theta[block]
             shown = tuple(names[j] for j in at.part.columns)
-            out.append(Curve(label, shown, x, value, error, value - reach * error, value + reach * error))
+            every = simultaneous_reach(columns, state.inverse[block, block], state.freedom, level) * error
+            bands = (value - reach * error, value + reach * error, value - every, value + every)
+            out.append(Curve(label, shown, x, value, error, *bands))
         return out
 
-    def summary(self, level: float = 0.95) -> AdditiveSummary:
-        """Return coefficients, tests of smooths, components of variance and the certificate.
+    def _interval(
+        self, X: RowsLike, given: RowsAgain, judged: JudgedAdditive, interval: PredictedInterval, level: float
+    ) -> Interval:
+        given.refuse_offset(self)
+        return self.predict(X, interval, level)
 
-        Coefficients are judged by Student's t with N - edf degrees of freedom; smooths by Wood's test (2013).
-        """
+    def _judgement(self, options: ErrorOptions) -> JudgedAdditive:
+        from adaline.inference.additive import JudgedAdditive, TestedTerm
+
+        state, places = self._learned(), places_of(self._learned().design)
+        named = {one.term: one for one in state.terms}
+        tested = []
+        fixed = np.ones(len(state.theta), dtype=bool)
+        for label, at in zip(term_labels(places, state.columns), places, strict=True):
+            own = named[label]
+            tested.append(TestedTerm(label, at.start, at.stop, own.statistic, own.reference_df, own.p_value))
+            fixed[at.start : at.stop] = isinstance(at.part, LearnedSmooth)
+        intercept = state.fitted_with.fit_intercept
+        means = state.means if intercept else np.zeros(len(state.means))
+        theta, whole = np.append(state.intercept, state.theta), _inverse_with_constant(state)
+        return JudgedAdditive(options, theta, whole, means, state.variance, state.freedom, tested, fixed)
+
+    def _table(self, judged: JudgedAdditive, level: float) -> AdditiveSummary:
         from adaline.inference.additive import AdditiveInference, AdditiveSummary
-        from adaline.inference.classical import judged
+        from adaline.inference.classical import judged as statistics
 
-        LEVEL.check("level", level)
-        state, settings = self._learned(), self._fitted_with
-        linear, totals = len(state.coef), state.totals
-        centre = np.append(1.0, -state.means)
-        unit = centre @ _inverse_with_constant(state) @ centre if settings.fit_intercept else 0.0
-        errors = np.sqrt(state.variance * np.append(unit, state.inverse.diagonal()[:linear]))
+        state, settings, totals = self._learned(), self._fitted_with, self._learned().totals
+        own = 1 + len(state.coef)
+        errors = np.linalg.norm(judged.root[:own], axis=1)
+        if not settings.fit_intercept:
+            errors[0] = np.nan
         share = totals.residual / totals.squares if totals.squares > 0 else math.nan
         adjusted = share * (totals.observations - settings.fit_intercept) / state.freedom
-        names, lost = state.columns.coefficient_names()[:linear], "constant, or a combination of columns before it"
+        names, lost = state.columns.coefficient_names()[: own - 1], "constant, or a combination of columns before it"
         part = AdditiveInference(
-            **judged(np.append(state.intercept, state.coef), errors, level, state.freedom),
+            **statistics(judged.theta[:own], errors, level, judged.freedom),
             r_squared=1 - share,
             adjusted_r_squared=1 - adjusted,
             sigma=math.sqrt(state.variance),
@@ -564,8 +596,9 @@ class AdditiveModel(LinearRegressor):
             rows=totals.rows,
             weight=totals.weight,
             certificate=state.certificate,
-            notes=[],
+            notes=[] if state.variance > 0 else [NO_ERRORS],
             intercept=bool(settings.fit_intercept),
+            student=math.isfinite(judged.freedom),
             left_out=dict.fromkeys(state.left_out, lost),
             criterion=settings.criterion,
             terms=tuple(self.terms_),
@@ -576,7 +609,8 @@ class AdditiveModel(LinearRegressor):
 
 def _taken(terms: Sequence[AdditiveTerm]) -> set[str]:
     """Return the columns that are not linear: those of smooths, and those that group rows."""
-    return {name for one in terms for name in (one.columns if isinstance(one, SmoothTerm) else one.group)}
+    every = (name for one in terms for name in (one.columns if isinstance(one, SmoothTerm) else one.group))
+    return {without_backquotes(name) for name in every}
 
 
 def _asked(
@@ -589,7 +623,7 @@ def _asked(
         only = {own[0] for own in places[len(places) - coding.arguments :]}
         linear = [j for j in range(len(names)) if j not in only]
         both = {names[j] for j in linear} & {
-            one for term in terms if isinstance(term, SmoothTerm) for one in term.columns
+            without_backquotes(one) for term in terms if isinstance(term, SmoothTerm) for one in term.columns
         }
         if both:
             raise InvalidData(
@@ -612,39 +646,6 @@ def _refuse_too_many_groups(design: AdditiveDesign, observations: float) -> None
                 f"{one.label}: {why}, so that its variance cannot be told from that of the errors: leave the term out, "
                 "or a slope in it, or give more rows of each group"
             )
-
-
-def _labels(places: Sequence[TermPlace], columns: InputColumns) -> list[str]:
-    """Return the names of curves and groupings, "s(x):g[a]" for the curve of a level."""
-    out = []
-    for at in places:
-        label = at.part.label
-        if isinstance(at.part, LearnedSmooth) and at.part.by is not None:
-            label += f":{_shown_name(columns, at.part.by)}"
-            label += "" if at.level is None else f"[{_level(columns, at.part.by, at.level)}]"
-        out.append(label)
-    return out
-
-
-def _shown_name(columns: InputColumns, j: int) -> str:
-    return columns.given_names()[j].removesuffix("[index]")
-
-
-def _level(columns: InputColumns, j: int, value: float) -> Any:
-    """Return the level of a column of X that a number stands for."""
-    name = columns.given_names()[j]
-    if columns.coding is not None and name.endswith("[index]"):
-        return columns.coding.column(name.removesuffix("[index]"), True).levels[int(value)]
-    return int(value) if value.is_integer() else value
-
-
-def _level_names(groups: LearnedGroups, columns: InputColumns) -> list[Any]:
-    if len(groups.columns) == 1:
-        return [_level(columns, groups.columns[0], float(value)) for value in groups.levels[:, 0]]
-    return [
-        ":".join(str(_level(columns, j, float(value))) for j, value in zip(groups.columns, row, strict=True))
-        for row in groups.levels
-    ]
 
 
 def _enter(own: ResultRow, groups: LearnedGroups, effects: Array, errors: Array) -> None:

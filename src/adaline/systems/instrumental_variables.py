@@ -560,7 +560,10 @@ def _named_parts(parts: list[tuple[str, list[int]]], named: list[Any], what: str
         if found is None:
             near = get_close_matches(one, names, n=1) if isinstance(one, str) else []
             meant = f" Did you mean {near[0]!r}?" if near else ""
-            raise InvalidParameter(f"{what}: X has no column {one!r}.{meant} There are: {some(names)}")
+            raise InvalidParameter(
+                f"{what} must be names or indices of columns of X, got {one!r}: X has no column {one!r}.{meant} There "
+                f"are: {some(names)}"
+            )
         out.append(found)
     return sorted({*out})
 

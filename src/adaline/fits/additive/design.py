@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, as_dense, host
 from adaline.basis.base import Basis
 from adaline.block import Block
-from adaline.coding.additive import LEAST_SIZE, AdditiveTerm, RandomTerm, SmoothBasis, SmoothTerm
+from adaline.coding.additive import LEAST_SIZE, AdditiveTerm, RandomTerm, SmoothBasis, SmoothTerm, without_backquotes
 from adaline.coding.contrasts import INDEX, Contrast
 from adaline.construction import configured
 from adaline.errors import InvalidData, InvalidParameter
@@ -305,7 +305,7 @@ def learn_design(
         if isinstance(term, SmoothTerm):
             smooths.append(_learn_smooth(source, term, own, parts, index, not frequencies, select))
         else:
-            groups.append(_learn_groups(term, own, parts, index))
+            groups.append(_learn_groups(term, own, parts))
     widest = max(groups, key=lambda one: one.width, default=None)
     apart = widest if widest is not None and widest.width > APART else None
     groups = [one for one in groups if one is not apart]
@@ -326,7 +326,8 @@ def learn_design(
 def _columns_of(term: AdditiveTerm, index: dict[str, int]) -> dict[str, tuple[int, ...]]:
     """Return the indices of the columns whose distinct values a term is learned from, by their part in it."""
 
-    def at(name: str, level: bool = False) -> int:
+    def at(text: str, level: bool = False) -> int:
+        name = without_backquotes(text)
         found = index.get(_index_name(name)) if level else None
         found = index.get(name) if found is None else found
         if found is None:
@@ -360,7 +361,9 @@ def _learn_smooth(
     select: bool,
 ) -> LearnedSmooth:
     margins, exponents, points = [], [], []
-    for k, (name, kind, size) in enumerate(zip(term.columns, term.bases, term.sizes, strict=True)):
+    for k, (name, kind, size) in enumerate(
+        zip(map(without_backquotes, term.columns), term.bases, term.sizes, strict=True)
+    ):
         values, weights = known[f"x{k}"][0][:, 0], known[f"x{k}"][1]
         usual = USUAL_SIZE if len(term.columns) == 1 else USUAL_MARGIN
         exponent = int(np.frexp(values[-1] - values[0])[1])
@@ -371,7 +374,11 @@ def _learn_smooth(
         points.append(thinned[0])
     own = tuple(columns[f"x{k}"][0] for k in range(len(term.columns)))
     by = None if term.by is None else columns["by"][0]
-    levels = tuple(known["by"][0][:, 0].tolist()) if term.by is not None and _index_name(term.by) in index else None
+    levels = (
+        tuple(known["by"][0][:, 0].tolist())
+        if term.by is not None and _index_name(without_backquotes(term.by)) in index
+        else None
+    )
     free = by is not None and levels is None  # a column that multiplies needs no constraint
     if len(margins) == 1:
         smooth, values, weights = margins[0], known["x0"][0], known["x0"][1]
@@ -464,18 +471,16 @@ def _thinned(values: Array, weights: Array) -> tuple[Array, Array]:
     return values[kept], np.add.reduceat(weights, kept)
 
 
-def _learn_groups(
-    term: RandomTerm, columns: dict[str, tuple[int, ...]], known: DistinctParts, index: dict[str, int]
-) -> LearnedGroups:
+def _learn_groups(term: RandomTerm, columns: dict[str, tuple[int, ...]], known: DistinctParts) -> LearnedGroups:
     levels, _ = known["group"]
     slopes, exponents = [], []
     for name in term.slopes:
-        slopes.append(NOWHERE if name == "1" else index[name])
+        slopes.append(NOWHERE if name == "1" else columns[name][0])
         largest = 1.0 if name == "1" else float(np.abs(known[name][0]).max())
         exponents.append(0 if name == "1" or not largest else int(np.frexp(largest)[1]))
         if name != "1" and len(known[name][0]) == 1:
             raise InvalidData(f"column {name!r} of {term.text} is constant: leave it out")
     if len(levels) < 2:
         raise InvalidData(f"{term.grouping!r} of {term.text} has one level: there is no variance between groups")
-    shown = tuple("intercept" if name == "1" else name for name in term.slopes)
+    shown = tuple("intercept" if name == "1" else without_backquotes(name) for name in term.slopes)
     return LearnedGroups(term.text, term.grouping, columns["group"], levels, tuple(slopes), shown, tuple(exponents))

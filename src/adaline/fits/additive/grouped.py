@@ -117,6 +117,11 @@ class GroupedSums:
         return self.plain.rows
 
     @property
+    def square(self) -> float:
+        """Y'y."""
+        return self.plain.square
+
+    @property
     def penalties(self) -> Sequence[BlockPenalty]:
         """All penalties, that of the grouping last."""
         return [*self.plain.penalties, self.penalty]

@@ -200,7 +200,7 @@ def solve_additive(
     raw_means = np.ldexp(means[:p], -raw)
     shift = sum(at.part.shift for at in places if isinstance(at.part, LearnedSmooth))
     own = exponent[kept[kept < linear]]
-    score = np.nan if exact else _score(fit.score(criterion), sums, criterion, y, own, shift)
+    score = -np.inf if exact else _score(fit.score(criterion), sums, criterion, y, own, shift)
     beta = fit.coefficients
     residual = float(sums.square - 2 * beta @ sums.cross + beta @ sums.gram @ beta)
     groupings = [at.part for at in places if isinstance(at.part, LearnedGroups)]

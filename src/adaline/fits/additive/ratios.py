@@ -86,7 +86,7 @@ def solve_ratios(sums: PenalisedSums | GroupedSums, criterion: Criterion, start:
         boundary = (rising & (fit.theta > origin)) | (np.abs(fit.theta - origin) > FARTHEST)
         active = ~boundary
         size = float(np.abs(gradient[active]).max(initial=0.0))
-        rounding = 1e-15 * sums.rows * (1 + abs(score) / sums.rows)
+        rounding = 1e-15 * (sums.rows * sums.square / fit.squares + abs(score))
         if size <= max(SMALL_GRADIENT, rounding):
             return SolvedRatios(fit, score, gradient, hessian, boundary, steps, True)
         step = np.zeros(len(origin))
@@ -112,7 +112,8 @@ def _descended(
 ) -> tuple[PenalisedFit | GroupedFit, float] | None:
     """Return the fit after a share of the step at which the criterion has fallen, and the criterion; None for none."""
     share = 1.0
-    rounding = 1e-14 * (abs(score) + fit.sums.rows)  # by which the criterion may seem to rise
+    lost = fit.sums.square / fit.squares  # the residuals are what is left of y'y
+    rounding = 1e-15 * (10 * abs(score) + fit.sums.rows * (10 + lost))  # by which the criterion may seem to rise
     while share > LEAST_SHARE:
         there = fit.sums.at(fit.theta + share * step)
         try:
