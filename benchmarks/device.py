@@ -90,27 +90,30 @@ certificate, each of which reads X once.
 
 What stops the rest:
 
-- A fused pass: the latency of small tiles, of which a program has one at a time, and of the loss between two products;
-  and what a call takes by itself, which varies with the host: 0.15 to 0.5 ms. Rows of float32 are converted, and the
-  tensor cores then have the work of float64: of 100 columns 41 billion operations, as one of 8 columns of a product is
-  of use. Of 230 shapes of tiles, warps and stages these are the fastest; more stages, larger tiles, rows held ahead in
-  registers, and float32 turned before it is converted gave nothing that was more than the difference between two
-  machines (8 %). One division less in the loss gained nothing that was more than that either, and was taken out: of 200
-  certificates of logistic regression 3 then claimed up to 0.2 digits too many, and none where it stays.
+- A fused pass: rows in registers (logistic loss, 20 to 64 columns) are read at the rate of a plain sum where rows
+  begin at multiples of 16 bytes: of 64 columns 4.4 TB/s in float64 and in float32, which takes half the time. Of 50
+  columns of float32 32 threads share a row, and the shuffles that add up its output take as long as the read. Packed
+  rows, of other losses and widths, wait for small tiles, of which a program has one at a time, and for the loss
+  between two products; the tensor cores have the work of float64 for float32 too, of which one in 8 columns of a
+  product is of use, and every number passes through shared memory three times. Fewer threads a row, by tiles of three
+  dimensions, took longer. A call takes 0.15 to 0.5 ms besides, by the host. One division less in the loss gained
+  nothing: of 200 certificates of logistic regression 3 then claimed up to 0.2 digits too many, and none where it
+  stays.
 - Residuals in double-double: some 40 operations a number, none of them on the tensor cores, and sums across threads.
 - Matrices of second derivatives and moments: products of float64 by tensor cores at 40 to 60 % of the rate of a large
-  product, as a tile of rows is multiplied by itself once; of more than 63 columns rows are also stored and read again
-  for second derivatives.
+  product, as a tile of rows is multiplied with its own transpose once; of more than 63 columns rows are also stored and
+  read again for second derivatives.
 - Fits: small problems on the host between the passes, and the trips there and back; a sample of the rows, to which the
   same machine is fitted first, takes about as long as three passes. The share of a fit varies with the processor of the
   host: on others with the same device logistic regression took up to 30 ms, and Poisson regression 41 ms.
 - `KMeans`: the two nearest centres are compared by exact differences, as rounding of the products could decide.
 - `GaussianMixture`: responsibilities are stored, and moments read rows once for each component.
-- Rows on the host: the first pass also locks the pages of the array, at 25 to 54 GB/s, by one thread or by eight, and
-  copies slow down meanwhile: a third to a half of the rate of the bus is left. A thread that locks ahead gains nothing.
-  Buffers that threads fill need no such locks, but 95 ms for 256 MB to be had at all, and reach 55 % of the bus in
-  blocks of 64 MB and 75 % in blocks of 128 MB, in every pass. Pages of a machine whose memory is slow to lock are
-  copied to buffers.
+- Softmax of many columns: the passes take 1.5 ms in float32 and 2.0 in float64; the rest, about 0.1 s whatever the type
+  of the rows, are the matrices of second derivatives, one a class, which go to the host and back.
+- Rows on the host: the first pass also locks the pages of the array, at 40 to 45 GB/s with the copies, which slow down
+  meanwhile: 56 to 63 % of the bus is left, whether one thread locks ahead or eight. Through page-locked buffers that
+  threads fill every pass has 25 to 50 % of the bus, as threads copy 25 to 40 GB/s of memory here. Pages of a machine
+  whose memory is slow to lock are copied to buffers.
 """
 
 
@@ -183,7 +186,7 @@ def passes(torch: Any, top: Limits) -> Iterator[Measured]:
             )
             yield Measured(f"fused logistic value and gradient, {name}", fast, least, asked, remark)
             few = best(torch, lambda x=x, t=t, at=at: fused.objective(x[:1000], t[:1000], None, *at, "none", near=True))
-            yield Measured(f"the same of 1,000 rows, {d} columns", few, 0, "", "what a call takes by itself")
+            yield Measured(f"the same of 1,000 rows, {d} columns", few, 0, "", "the overhead of a call")
             work = 2 * n * (d + 1) ** 2
             second = best(torch, lambda x=x, t=t, at=at: fused.objective(x, t, None, *at, "alone", near=True))
             remark = f"{size / second / 1e12:.2f} TB/s"

@@ -283,8 +283,8 @@ def test_without_triton_there_are_no_kernels(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @in_turn("near", [False, True])
-@in_turn("features", [3, 20])
-def test_narrow_rows_are_packed_into_tiles(features: int, near: bool) -> None:
+@in_turn("features", [3, 20, 21])
+def test_narrow_rows_are_packed_into_tiles_or_stay_in_registers(features: int, near: bool) -> None:
     rng, loss = np.random.default_rng(7), LOSSES["logistic"]()
     x, view = rng.normal(size=(ROWS + 1, features)), View(np.full(features, 0.5), rng.normal(size=features))
     theta, t = rng.normal(size=(1, 1 + features)), rng.integers(0, 2, (ROWS + 1, 1)).astype(float)

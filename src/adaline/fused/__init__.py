@@ -24,6 +24,12 @@ tile of 128, of 50 two (of float32 five, of 256). Where means are at most 8 spre
 into the weights and x itself is multiplied: at most one digit of a sum is lost, and 10^7 x 50 take 1.7 ms instead of
 2.3. Products of two halves of the columns leave out a quarter of the work of wide moments.
 
+**Rows in registers** need no tensor cores: an even number of columns, 20 to 64, under the logistic loss. Each number is
+multiplied twice where it was read, mostly at 3.1 to 4.4 TB/s: of 64 columns at the rate of a plain sum, in float64 and
+in float32. Of 50 columns of float32 (2.4 TB/s) a thread reads two numbers at once, 32 threads share a row, and the
+shuffles that add up its output take as long as the read. Under most other losses Triton repeats the loss in every
+thread of a row, which takes up to three times as long.
+
 **Wide rows**, of more than 255 columns, or 127 with several outputs, are read twice: for the outputs, whose slopes are
 stored, and for the gradient, a strip of columns a program. 600,000 x 784 of float32 with 10 outputs take 1.5 ms instead
 of 9.8 by products with copies in float64, and of float64 2.0 ms instead of 3.3.
@@ -38,7 +44,7 @@ out. ln(1 + y) of a share is a polynomial of degree 10 in (y / (2 + y))^2.
 (`enable_fp_fusion=False`): it would round what the error terms take as rounded before. Triton's interpreter has no
 fused multiply-add, and splits by halves. The oracle of the tests is rational arithmetic.
 
-Measured on one H200 (`docs/benchmarks-device.md`): the kernels of packed rows read 3.0 to 3.3 TB/s. A branch for the
+Measured on one H200 (`docs/benchmarks-device.md`): the kernels of packed rows read 3.0 to 3.4 TB/s. A branch for the
 second nearest centre of k-means doubled the time of its kernel, and was taken out again. Two-dimensional tiles of
 outputs gave wrong sums in some shapes with Triton 3.6: outputs are reshaped to one dimension.
 """

@@ -2,8 +2,8 @@
 
     v = x scale + offset,  z = theta'(v, 1):  sum w loss(z),  sum w loss'(z) (v, 1),  sum w loss''(z) (v, 1)(v, 1)'
 
-The reference is `adaline.sums.objective`. Rows of one machine without second derivatives are packed, in `packed.py`;
-rows of more than WIDEST columns are read twice, in `wide.py`.
+The reference is `adaline.sums.objective`. Rows of one machine without second derivatives stay in registers, in
+`registers.py`, or are packed, in `packed.py`; rows of more than WIDEST columns are read twice, in `wide.py`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from torch import Tensor
 
 from adaline.fused.losses import LOSSES, NOT_CONVEX, cost, costs_of_outputs
 from adaline.fused.packed import packed
+from adaline.fused.registers import fits_registers, in_registers
 from adaline.fused.tiles import (
     MOST_OUTPUTS,
     PROGRAMS,
@@ -158,7 +159,8 @@ def objective(
             return None
         second = "matrix" if d < WIDEST_MATRIX else "held"
     if k == 1 and second == "none" and loss != "softmax" and x.stride(0) >= d:  # rows that do not overlap
-        return *packed(x, t, weight, loss, parameter, theta[0], scale, offset, near), None, None
+        found_by = in_registers if fits_registers(x, loss) else packed
+        return *found_by(x, t, weight, loss, parameter, theta[0], scale, offset, near), None, None
     tile = objective_tile(d, k, second)
     side, width = tile.columns, tile.outputs
     numbers = np.zeros(1 + 2 * side + side * width + width)
