@@ -12,9 +12,13 @@ import pyarrow as pa
 import pytest
 
 from adaline import (
+    AdditiveModel,
+    ElasticNet,
     GeneralizedLinear,
+    InstrumentalVariables,
     LinearRegression,
     LogisticRegression,
+    OrdinalRegression,
     Ridge,
     RobustRegression,
     datasets,
@@ -22,7 +26,9 @@ from adaline import (
     kernels,
     open_table,
 )
-from adaline.errors import AdalineError, kept_warnings
+from adaline.basis import Polynomial
+from adaline.errors import AdalineError, InvalidParameter, kept_warnings
+from adaline.estimator import clone
 from adaline.groups import partitions, regressions
 from adaline.groups.keys import Grouping, group_rows
 from adaline.lazy import nw
@@ -176,11 +182,11 @@ def test_groups_that_cannot_be_fitted_say_why() -> None:
     status = found.groupby("key")["status"].first()
     assert status.to_dict() == {
         0: "solved",
-        1: "missing values in b",
+        1: "missing or infinite values in b",
         2: "rank-deficient: c is constant and left out",
         3: "rank-deficient: c depends on columns before it and is left out",
         4: "exact fit: no tests",
-        5: "missing values in y",
+        5: "missing or infinite values in y",
         6: "ill-conditioned",  # decided by a single fit
         7: "fewer rows than coefficients",
         8: "no standard errors: as many rows as coefficients",
@@ -215,6 +221,10 @@ def test_the_frame_is_of_the_kind_given_and_keys_may_be_anything() -> None:
     arrow = fit_groups(LinearRegression(), pa.Table.from_pandas(frame[kept]), target="y", by=by)
     assert isinstance(polars, pl.DataFrame)
     assert isinstance(arrow, pa.Table)
+    frame["shop"] = frame["shop"].astype("category")
+    frame["day"] = frame["day"].dt.tz_localize("Europe/Brussels")
+    typed = fit_groups(LinearRegression(), frame[kept], target="y", by=by)
+    assert typed.dtypes[by].tolist() == frame.dtypes[by].tolist()
     for other in (polars.to_pandas(), arrow.to_pandas()):
         assert other["name"].tolist() == wanted["name"].tolist()
         np.testing.assert_array_equal(other[STATISTICS], wanted[STATISTICS])
@@ -276,6 +286,42 @@ def test_what_is_wrong_is_named(given: dict[str, Any], says: str) -> None:
     given = {"data": table(), "target": "y", "by": "key", **given}
     with pytest.raises(AdalineError, match=says):
         fit_groups(LinearRegression(), given.pop("data"), **given)
+
+
+@pytest.mark.parametrize(
+    ("system", "formula", "says"),
+    [
+        (LinearRegression(), "y ~ a + offset(b)", "do not take an offset"),
+        (LinearRegression(), "y ~ a | c", "do not take absorbed effects"),
+        (LinearRegression(), "y ~ a | 0 | b ~ c", "do not take instruments"),
+        (LinearRegression(), "y ~ s(a)", "do not take curves"),
+        (LinearRegression(), "y ~ lag(a)", "cross from one group into the next"),
+        (AdditiveModel(), "y ~ a + (1 | c)", "AdditiveModel has others"),
+        (InstrumentalVariables(), "y ~ 1 | 0 | b ~ c", "InstrumentalVariables has others"),
+        (OrdinalRegression(), "n ~ a", "OrdinalRegression has others"),
+        (ElasticNet(), "y ~ a", "ElasticNet has none"),
+        (LinearRegression, "y ~ a", r"write LinearRegression\(\)"),
+        (LinearRegression(basis=Polynomial(2)), "y ~ a", "takes no basis"),
+    ],
+)
+def test_only_an_intercept_and_a_coefficient_a_column_are_fitted(system: Any, formula: str, says: str) -> None:
+    with pytest.raises(InvalidParameter, match=says):
+        fit_groups(system, table(), formula=formula, by="key")
+
+
+@pytest.mark.parametrize("system", [LinearRegression(), Ridge(penalty=1.0), RobustRegression()])
+def test_a_formula_decides_whether_there_is_a_constant(system: Any) -> None:
+    frame = table(3).assign(y=lambda f: np.exp(f["y"] / 9))
+    found = fit_groups(system, frame, formula="y ~ a + b - 1", by="key").set_index(["key", "name"])
+    for key, rows in frame.groupby("key"):
+        wanted = clone(system).set_params(fit_intercept=False).fit(rows[["a", "b"]], rows["y"])
+        np.testing.assert_allclose(found.loc[key].loc[["a", "b"], "estimate"], wanted.coef_, rtol=1e-9)
+
+
+def test_the_column_of_the_order_may_be_learned_from() -> None:
+    frame = table(3)
+    found = fit_groups(LinearRegression(), frame, target="y", by="key", features=["a"], order="a", window=9)
+    assert found["name"].unique().tolist() == ["intercept", "a"]
 
 
 @needs_native
@@ -377,7 +423,7 @@ def test_windows_notice_that_their_sums_have_drifted() -> None:
     last = found["row"] // 3
     outside = (found["key"] != 0) | ~last.between(50, 89)
     gap = (found["key"] == 1) & (last >= 120)
-    assert (found.loc[gap, "status"] == "missing values in b").all()
+    assert (found.loc[gap, "status"] == "missing or infinite values in b").all()
     assert (found.loc[outside & ~gap, "digits"] > 11).all()
     for row in (3 * 90, 3 * 91, 3 * 149):
         own = found[found["row"] == row].set_index("name")

@@ -13,25 +13,34 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, DataLike
 from adaline.errors import AdalineError, InvalidParameter, kept_warnings
 from adaline.estimator import clone, is_classifier
-from adaline.fitted import AnySystem
+from adaline.fitted import AnySystem, has_summary
 from adaline.groups.partitions import fit_partitions
 from adaline.groups.regressions import STATES, GroupedRows, KernelLoss, regress
 from adaline.groups.rows import GroupTable, read_group_table
 from adaline.inference.summary import FrameBackend, frame_of_columns
 from adaline.input.basis import columns_of
+from adaline.lazy import nw
 from adaline.parameters import COUNT, NONE, AnyOf, OneOf
 from adaline.results import Status
 from adaline.solvers.smooth.choose import SmoothSolver
 from adaline.sources import TableSource
 from adaline.sources.tables.spec import TableSpec, names_of
-from adaline.systems import GeneralizedLinear, LinearRegression, LogisticRegression, Ridge
+from adaline.systems import (
+    AdditiveModel,
+    GeneralizedLinear,
+    InstrumentalVariables,
+    LinearRegression,
+    LogisticRegression,
+    OrdinalRegression,
+    Ridge,
+)
 
 SOLVED = Status.SOLVED.label
 UNBOUNDED = (Status.SEPARATED, Status.QUASI_SEPARATED, Status.NO_MINIMUM)  # there are no coefficients
 # what is said of groups in each state, about a column where one is named
 WORDS = {
     "solved": SOLVED,
-    "missing": "missing values in {name}",
+    "missing": "missing or infinite values in {name}",
     "few_rows": "fewer rows than coefficients",
     "constant": "rank-deficient: {name} is constant and left out",
     "dependent": "rank-deficient: {name} depends on columns before it and is left out",
@@ -67,6 +76,8 @@ FITTED_BY_KERNEL: tuple[tuple[type, KernelLoss, dict[str, tuple[Any, ...]]], ...
         },
     ),
 )
+# systems whose parameters are not an intercept and a coefficient for each column
+OTHER_PARAMETERS = (AdditiveModel, InstrumentalVariables, OrdinalRegression)
 WINDOW = AnyOf(NONE, OneOf("expanding"), COUNT)
 STATISTICS = ("estimate", "std_error", "statistic", "p_value")
 RESULTS = ("name", *STATISTICS, "rows", "status", "digits")
@@ -116,7 +127,7 @@ def fit_groups(
     Parameters
     ----------
     system : a system with a `summary`, as LinearRegression(); it is not changed
-        What is fitted to every group.
+        What is fitted to every group: an intercept, unless a formula says "- 1", and a coefficient for each column.
     data : frame, path, pattern of paths, SQL query, dictionary of columns, or what open_table returns
         The table. Texts and declared categories become columns by one coding, learned from all groups. A table that is
         open brings its own target, features and weight, and its policy for missing values. Groups of a Dask or Spark
@@ -132,6 +143,7 @@ def fit_groups(
         Column of weights: how often a row was observed.
     formula : text, or None
         Instead of target and features, as in "log(sold) ~ price + C(season)"; scales and levels are those of all rows.
+        Offsets, absorbed effects, instruments, curves and `lag()` are refused.
     window : number of rows, "expanding", or None
         Fit every run of so many rows of a group that follow each other, or every run that begins with its first row and
         has more rows than coefficients, instead of all its rows. Least squares and ridge take the same time for windows
@@ -169,6 +181,7 @@ def fit_groups(
     ----------
     Lecture S0, section 5.1, (5.8), and S2, IRLS, for every group. One pass over the rows.
     """
+    _check_system(system)
     given = {"target": target, "features": features, "weight": weight, "formula": formula}
     if isinstance(data, TableSource) and any(value is not None for value in given.values()):
         raise InvalidParameter("the table is open: name target, features and weight in open_table")
@@ -185,6 +198,9 @@ def fit_groups(
         if found is not None:
             return found
     table = read_group_table(data, TableSpec.of(**given), keys, is_classifier(system), order)
+    if not table.intercept:
+        system = clone(system)
+        system.set_params(fit_intercept=False)
     if window is not None:
         least = len(table.names) + bool(getattr(system, "fit_intercept", True)) + 1
         table = table.of_windows(None if isinstance(window, str) else int(window), least)
@@ -192,6 +208,19 @@ def fit_groups(
     if not getattr(system, "fit_intercept", True):
         return _frame(table, found.without_intercept(), table.names)
     return _frame(table, found, ["intercept", *table.names])
+
+
+def _check_system(system: AnySystem) -> None:
+    """Refuse what has no summary, or other parameters than an intercept and a coefficient for each column."""
+    if isinstance(system, type):
+        raise InvalidParameter(f"system is the class {system.__name__}: write {system.__name__}()")
+    name = type(system).__name__
+    if not has_summary(system):
+        raise InvalidParameter(f"fit_groups takes systems with a summary, and {name} has none: take LinearRegression()")
+    if isinstance(system, OTHER_PARAMETERS):
+        raise InvalidParameter(f"fit_groups has an intercept and a coefficient for each column, and {name} has others")
+    if getattr(system, "basis", None) is not None:
+        raise InvalidParameter("fit_groups takes no basis: write its terms in a formula, as in 'y ~ poly(x, 2)'")
 
 
 def _fit_all(system: AnySystem, groups: GroupTable) -> Found:
@@ -261,14 +290,16 @@ def _frame(groups: GroupTable, found: Found, names: list[str]) -> Any:
     keys, grouping = groups.keys, groups.grouping
     numbered = ["row"] if groups.windows and groups.order is None else []
     if taken := [name for name in keys.columns if name in (*RESULTS, *numbered)]:
-        raise InvalidParameter(f"the key {taken[0]!r} has the name of a column of the result: rename it")
+        raise InvalidParameter(f"the key {taken[0]!r} has the name of a column of the result: rename it, as by a query")
     last = np.repeat(grouping.last_rows, len(names))
-    columns: dict[str, Any] = {name: keys[name][last] for name in keys.columns} | dict.fromkeys(numbered, last)
-    columns["name"] = names * grouping.groups
+    columns: dict[str, Any] = dict.fromkeys(numbered, last) | {"name": names * grouping.groups}
     columns |= {name: getattr(found, name).ravel() for name in STATISTICS}
     columns["rows"] = np.repeat(grouping.sizes, len(names))
     columns |= {name: np.repeat(getattr(found, name), len(names)) for name in ("status", "digits")}
     kind: Any = str(keys.implementation)
-    if not groups.native:
-        columns |= {name: columns[name].to_list() for name in keys.columns}
-    return frame_of_columns(columns, kind if groups.native and kind in get_args(FrameBackend) else None)
+    if not groups.native or kind not in get_args(FrameBackend):
+        return frame_of_columns({name: keys[name][last].to_list() for name in keys.columns} | columns)
+    if not keys.columns:
+        return frame_of_columns(columns, kind)
+    made = [nw.new_series(name, values, backend=kind) for name, values in columns.items()]
+    return nw.maybe_reset_index(keys[last]).with_columns(made).to_native()  # keys keep their types

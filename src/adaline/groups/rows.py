@@ -10,7 +10,8 @@ import numpy as np
 
 from adaline.arrays import Array, DataLike, framed
 from adaline.block import Columns
-from adaline.coding import Column
+from adaline.coding import Coding, Column
+from adaline.coding.expressions import lag_of
 from adaline.coding.frames import collected, learn_from_frame
 from adaline.coding.reading import is_missing
 from adaline.errors import InvalidData, InvalidParameter
@@ -38,6 +39,7 @@ class GroupTable:
     native : whether the table was given as a frame, so that results are one of the same kind.
     order : the column by which the rows of a group are sorted, one of the keys; None where they stay as they come.
     windows : whether the groups are windows of rows.
+    intercept : whether there is a constant; False for formulas that say so.
     """
 
     names: list[str]
@@ -47,6 +49,7 @@ class GroupTable:
     native: bool
     order: str | None
     windows: bool = False
+    intercept: bool = True
 
     def of_windows(self, length: int | None, least: int) -> GroupTable:
         """Return the table of all windows of this length in each group, or of expanding ones from the least on."""
@@ -95,7 +98,7 @@ def _of_frame(
     if not len(frame):
         raise InvalidData("the table has no rows")
     frame = frame if order is None else sorted_rows(frame, order)
-    names, columns = _columns(frame.select(features_of(spec.features, known, [*keys, *others])))
+    names, columns = _columns(frame.select(features_of(spec.features, known, [*keys, *others], order)))
     t = _labels(frame[target], target) if labels else _numbers(frame, target)
     grouping = group_rows(frame, by)
     weights = None if weight is None else check_weights(_numbers(frame, weight), weight)
@@ -118,13 +121,12 @@ def _of_table(data: DataLike, spec: TableSpec, by: Sequence[str], labels: bool, 
     for i, name in enumerate(keys):
         check_column(relation, name, "by" if i < len(by) else "order")
     spec = read_spec(relation, spec)
-    if spec.offset is not None or spec.absorb:
-        raise InvalidParameter("groups of rows take neither an offset nor absorbed effects: open the table without")
     if spec.formula is None:
         others = [*keys, *spec.targets, *([] if spec.weight is None else [spec.weight])]
-        spec = replace(spec, features=tuple(features_of(spec.features, list(relation.schema), others)))
+        spec = replace(spec, features=tuple(features_of(spec.features, list(relation.schema), others, order)))
     source = TableSource(TableRows(relation), spec)
     coding = source.learn_coding()
+    _refuse_parts(coding)
     if not coding.count:
         raise InvalidData("there are no columns to learn from: the formula has none")
     target = _one_target(source.target_names)
@@ -133,7 +135,20 @@ def _of_table(data: DataLike, spec: TableSpec, by: Sequence[str], labels: bool, 
     t = _labels(frame[target], target) if labels else columns_as_targets([target])(frame, 0)[:, 0]
     weight = None if spec.weight is None else check_weights(_numbers(frame, spec.weight), spec.weight)
     rows = GroupedRows(_dense(coding.columns_of(frame)), np.ascontiguousarray(t), weight, group_rows(frame, by))
-    return GroupTable(list(coding.names), target, frame.select(keys), rows, False, order)
+    return GroupTable(list(coding.names), target, frame.select(keys), rows, False, order, intercept=coding.intercept)
+
+
+def _refuse_parts(coding: Coding) -> None:
+    """Refuse what a formula or an open table has besides columns and a constant."""
+    for part, there in (
+        ("an offset", coding.offset is not None),
+        ("absorbed effects", bool(coding.effects)),
+        ("instruments", bool(coding.endogenous or coding.instruments)),
+        ("curves and random effects", bool(coding.additive)),
+        ("lag(), which would cross from one group into the next", any(map(lag_of, coding.needed))),
+    ):
+        if there:
+            raise InvalidParameter(f"groups of rows do not take {part}: leave it out, or fit each group by itself")
 
 
 def _in_memory(source: TableSource, by: Sequence[str]) -> nw.DataFrame[Any]:
@@ -153,12 +168,14 @@ def _in_memory(source: TableSource, by: Sequence[str]) -> nw.DataFrame[Any]:
     return nw.from_native(pa.concat_tables([table.cast(kinds) for table in tables]), eager_only=True)
 
 
-def features_of(given: Sequence[str] | None, known: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Return the columns to learn from: those given, or all known ones but others, none of which may be given."""
+def features_of(
+    given: Sequence[str] | None, known: Sequence[str], others: Sequence[str], order: str | None = None
+) -> list[str]:
+    """Return the columns to learn from: those given, or all known ones but others; of these, only the order may be."""
     for i, name in enumerate(others):
         if name in others[:i]:
             raise InvalidParameter(f"{name!r} is named twice among target, keys and weight")
-    if both := [name for name in given or () if name in others]:
+    if both := [name for name in given or () if name in others and name != order]:
         raise InvalidParameter(f"features names {some(both)}: leave out target, keys and weight")
     found = list(names_of(given)) if given is not None else [name for name in known if name not in others]
     if not found:
