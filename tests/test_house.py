@@ -18,7 +18,8 @@ HOME = Path(adaline.__file__).parent
 SOURCES = sorted(HOME.rglob("*.py"))
 MOST_ANY = 600  # bare Any in signatures; there were 1774
 MOST_BY_NAME = 8  # uses of vars() and __dict__ in src; there were 218
-MOST_SET_FROM_OUTSIDE = 190  # assignments to attributes of other objects than self
+MOST_SET_FROM_OUTSIDE = 188  # assignments to attributes of other objects than self
+MOST_IMPORTED_LATE = 186  # imports inside functions: of what is slow, or may be missing; there were 295
 MOST_METHODS, MOST_ATTRIBUTES = 20, 15
 MOST_LARGE_CLASSES = 39  # classes with more methods or attributes than these
 MOST_SHARED_NAMES = 5  # names of functions of several modules
@@ -120,10 +121,17 @@ def modules() -> dict[str, Path]:
 
 
 def names_taken(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the module and the name of all imports in a file, those inside functions and for types alone too."""
+    """Yield the module and the name of all imports in a file, those inside functions and for types alone too.
+
+    And names that are taken from a package when they are used, as in `inference.anova`.
+    """
+    packages: dict[str, str] = {}
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield from ((node.module, one.name) for one in node.names)
+            packages |= {one.name: f"{node.module}.{one.name}" for one in node.names if not one.asname}
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in packages:
+            yield packages[node.value.id], node.attr
         elif isinstance(node, ast.Import):
             yield from ((one.name, "") for one in node.names)
 
@@ -164,6 +172,14 @@ def test_attributes_are_written_by_their_names_in_the_methods_of_their_class() -
         if not (isinstance(one.value, ast.Name) and one.value.id in ("self", "cls"))
     ]
     assert len(outside) <= MOST_SET_FROM_OUTSIDE, f"{len(outside)} attributes of other objects are set: {outside}"
+
+
+def test_imports_are_at_the_top_of_a_file_but_for_those_that_are_slow() -> None:
+    """Modules of `adaline.lazy` (`pa`) and names of packages (`inference.anova`) wait for their first use."""
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef
+    functions = [one for path in SOURCES for one in ast.walk(tree(path)) if isinstance(one, kinds)]
+    late = {node for one in functions for node in ast.walk(one) if isinstance(node, ast.Import | ast.ImportFrom)}
+    assert 0 < len(late) <= MOST_IMPORTED_LATE, f"{len(late)} imports inside functions"
 
 
 def size_of(node: ast.ClassDef) -> tuple[int, int]:

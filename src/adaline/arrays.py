@@ -12,7 +12,7 @@ import scipy
 from numpy.typing import NDArray
 
 from adaline.errors import InvalidData, MissingValues
-from adaline.lazy import nw
+from adaline.lazy import nw, sklearn, torch
 
 Array = NDArray[np.float64]
 RowsLike = Any
@@ -78,19 +78,16 @@ def on_torch(x: AnyArray) -> AnyArray:
     if package_of(x) not in ("cupy", "jax", "jaxlib") or x.__dlpack_device__()[0] not in CUDA:
         return x
     try:
-        import torch
+        return torch.from_dlpack(x) if torch.cuda.is_available() else x
     except ImportError:
         return x
-    return torch.from_dlpack(x) if torch.cuda.is_available() else x
 
 
 def namespace(x: AnyArray) -> Any:
     """Return the array-API namespace of x; torch's through array-api-compat, which scikit-learn ships."""
     if hasattr(x, "__array_namespace__"):
         return x.__array_namespace__()
-    from sklearn.externals import array_api_compat
-
-    return array_api_compat.array_namespace(x)
+    return sklearn.externals.array_api_compat.array_namespace(x)
 
 
 def weighted(weight: AnyArray, a: Any) -> Any:

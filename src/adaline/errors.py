@@ -12,6 +12,7 @@ from functools import cache
 from os.path import dirname, sep
 from typing import Any
 
+from adaline.lazy import sklearn
 from adaline.wording import visible
 
 
@@ -155,8 +156,6 @@ def of_both(kind: Any) -> Any:
     >>> type(error).__name__, isinstance(error, NotFittedError), isinstance(error, sklearn.exceptions.NotFittedError)
     ('NotFittedError', True, True)
     """
-    import sklearn.exceptions  # slow to import
-
     bases = (kind, getattr(sklearn.exceptions, kind.__name__))
     pickled = {"__reduce__": lambda error: (_one_of_both, (kind, error.args))}
     return type(kind.__name__, bases, {"__module__": kind.__module__, "__doc__": kind.__doc__, **pickled})

@@ -23,6 +23,7 @@ from adaline.attributes import give_attributes, own_attributes
 from adaline.display import fit_as_html
 from adaline.errors import InvalidType
 from adaline.fitted import AnyModel, AnySystem, has_learned
+from adaline.lazy import sklearn
 from adaline.state import MISSING, FittedAttribute, fitted_attributes
 
 REPR_WIDTH = 80  # columns of a line of a printed model
@@ -164,25 +165,21 @@ class BaseEstimator:
 
     def __sklearn_tags__(self) -> Any:
         """Return the tags of scikit-learn for the abilities of the model; classes change the tags of their base."""
-        from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags, TransformerTags
-
         kind = self._estimator_type
         supervised = kind in ("classifier", "regressor")
-        return Tags(
+        return sklearn.utils.Tags(
             estimator_type=kind,
-            target_tags=TargetTags(required=supervised, multi_output=kind == "regressor"),
-            classifier_tags=ClassifierTags() if kind == "classifier" else None,
-            regressor_tags=RegressorTags() if kind == "regressor" else None,
-            transformer_tags=TransformerTags() if isinstance(self, TransformerMixin) else None,
+            target_tags=sklearn.utils.TargetTags(required=supervised, multi_output=kind == "regressor"),
+            classifier_tags=sklearn.utils.ClassifierTags() if kind == "classifier" else None,
+            regressor_tags=sklearn.utils.RegressorTags() if kind == "regressor" else None,
+            transformer_tags=sklearn.utils.TransformerTags() if isinstance(self, TransformerMixin) else None,
         )
 
     def get_metadata_routing(self) -> Any:
         """Return the metadata that the methods request of a meta-estimator."""
-        from sklearn.utils.metadata_routing import MetadataRequest, get_routing_for_object
-
         if hasattr(self, "_metadata_request"):
-            return get_routing_for_object(self._metadata_request)
-        requests = MetadataRequest(owner=type(self).__name__)
+            return sklearn.utils.metadata_routing.get_routing_for_object(self._metadata_request)
+        requests = sklearn.utils.metadata_routing.MetadataRequest(owner=type(self).__name__)
         for method in ROUTED:
             for name, alias in _metadata(type(self), method).items():
                 getattr(requests, method).add_request(param=name, alias=alias)
@@ -223,11 +220,9 @@ class BaseEstimator:
 
     @property
     def _repr_html_(self) -> Callable[[], str]:
-        from sklearn.utils import estimator_html_repr
-
         if _setting("display", "diagram") != "diagram":
             raise AttributeError('there is no diagram with sklearn.set_config(display="text")')
-        return lambda: fit_as_html(self) + str(estimator_html_repr(self))
+        return lambda: fit_as_html(self) + str(sklearn.utils.estimator_html_repr(self))
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         diagram = getattr(self, "_repr_html_", None)
@@ -235,14 +230,10 @@ class BaseEstimator:
 
     def _get_params_html(self, *args: Any, **given: Any) -> Any:
         """Return the table of parameters for the diagram."""
-        import sklearn.base
-
         return sklearn.base.BaseEstimator._get_params_html(self, *args, **given)
 
     def _get_fitted_attr_html(self, *args: Any, **given: Any) -> Any:
         """Return the table of fitted attributes, for the diagram of newer versions."""
-        import sklearn.base
-
         return sklearn.base.BaseEstimator._get_fitted_attr_html(self, *args, **given)
 
 
@@ -281,8 +272,6 @@ class ClassifierMixin:
 
     def score(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike = None) -> float:
         """Return the share of labels predicted."""
-        import sklearn.base
-
         return float(sklearn.base.ClassifierMixin.score(self, X, y, sample_weight))
 
 
@@ -293,8 +282,6 @@ class RegressorMixin:
 
     def score(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike = None) -> float:
         """Return R^2."""
-        import sklearn.base
-
         return float(sklearn.base.RegressorMixin.score(self, X, y, sample_weight))
 
 
@@ -341,8 +328,6 @@ class ClassNamePrefixFeaturesOutMixin:
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the names of the columns of `transform`: kmeans0, kmeans1."""
-        import sklearn.base
-
         return sklearn.base.ClassNamePrefixFeaturesOutMixin.get_feature_names_out(self, input_features)
 
 
@@ -362,7 +347,6 @@ def _framing(transform: Any) -> Callable[..., Any]:
 @cache
 def _transformed() -> Any:
     """Return a transformer of scikit-learn's whose output is known: scikit-learn makes a frame of it."""
-    import sklearn.base
 
     class Transformed(sklearn.base.TransformerMixin):  # type: ignore[misc]
         """Transforms the rows that a model was given into what the model found."""
@@ -390,8 +374,6 @@ def clone(estimator: AnySystem, *, safe: bool = True) -> Any:
         return type(estimator)(clone(one, safe=safe) for one in estimator)
     if not safe and not hasattr(estimator, "get_params"):
         return deepcopy(estimator)
-    import sklearn.base
-
     return sklearn.base.clone(estimator, safe=safe)
 
 
@@ -408,9 +390,7 @@ def is_regressor(estimator: AnySystem) -> bool:
 def _predicts(estimator: AnySystem, kind: str) -> bool:
     if isinstance(estimator, BaseEstimator):
         return estimator._estimator_type == kind
-    from sklearn.utils import get_tags
-
-    return bool(get_tags(estimator).estimator_type == kind)
+    return bool(sklearn.utils.get_tags(estimator).estimator_type == kind)
 
 
 class Available:

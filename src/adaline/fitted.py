@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adaline.attributes import own_attributes
+from adaline.lazy import sklearn
 
 AnyModel = Any
 """A fitted system, or a fitted estimator of scikit-learn, with the attributes that its fit sets."""
@@ -19,13 +20,11 @@ def check_is_fitted(model: AnyModel, attribute: str | None = None) -> None:
     """
     if not isinstance(model, type) and _has_learned(model, attribute):
         return
-    from sklearn.utils import validation  # slow to import
-
     from adaline.errors import NotFittedError, of_both
 
     try:
-        validation.check_is_fitted(model, attribute)
-    except validation.NotFittedError as error:
+        sklearn.utils.validation.check_is_fitted(model, attribute)
+    except sklearn.utils.validation.NotFittedError as error:
         raise of_both(NotFittedError)(str(error)) from None
 
 

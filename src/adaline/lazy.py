@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Registry", "lazily", "nw"]
 from adaline.attributes import own_attributes
+
+__all__ = ["Registry", "lazily", "nw", "pa", "pd", "sklearn", "torch"]
 
 NAME = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)
 
@@ -71,18 +72,32 @@ class Registry(MutableMapping[str, Any]):
 
 
 class LazyModule:
-    """Stands for a module, and imports it when one of its names is asked for."""
+    """Stands for a module, and imports it, or a module in it, when one of its names is asked for."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(import_module(self._name), name)
+        if name.startswith("__") and name != "__version__":  # pickle and doctest ask for these of any object
+            raise AttributeError(name)
+        try:
+            value = getattr(import_module(self._name), name)
+        except AttributeError:
+            value = import_module(f"{self._name}.{name}")
+        if hasattr(value, "__path__"):  # a package, whose modules may not have been imported
+            value = LazyModule(f"{self._name}.{name}")
         setattr(self, name, value)
         return value
+
+    def __reduce__(self) -> Any:
+        return LazyModule, (self._name,)  # to a cluster's workers
 
 
 if TYPE_CHECKING:
     import narwhals.stable.v1 as nw
+    import pandas as pd
+    import pyarrow as pa
+    import sklearn
+    import torch
 else:
-    nw = LazyModule("narwhals.stable.v1")
+    nw, pa, pd, sklearn, torch = map(LazyModule, ("narwhals.stable.v1", "pyarrow", "pandas", "sklearn", "torch"))

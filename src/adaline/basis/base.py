@@ -24,6 +24,7 @@ from adaline.construction import check_parameters, configured
 from adaline.errors import InvalidData, InvalidType
 from adaline.estimator import BaseEstimator, TransformerMixin, clone
 from adaline.fitted import check_is_fitted
+from adaline.lazy import sklearn
 from adaline.parameters import NONE, AnyOf, Instance, ListOf
 from adaline.state import FittedAttribute, FittedState, attributes_of
 
@@ -72,9 +73,7 @@ class Basis(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of phi."""
         check_is_fitted(self)
-        from sklearn.utils.validation import _check_feature_names_in  # slow to import
-
-        given = _check_feature_names_in(self, input_features)
+        given = sklearn.utils.validation._check_feature_names_in(self, input_features)
         return np.array(self.names([str(name) for name in given]), dtype=object)
 
     def learn(self, x: Array) -> None:
@@ -128,10 +127,8 @@ class Basis(TransformerMixin, BaseEstimator):
 
     def _validated(self, X: RowsLike, *, reset: bool) -> Any:
         """Return rows X as numbers, (n, D), an array or CSR; `reset` learns D and the names."""
-        from sklearn.utils.validation import validate_data  # slow to import
-
         framed(X)  # scikit-learn refuses two columns of one name only in its newest versions
-        return validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=reset)
+        return sklearn.utils.validation.validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=reset)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

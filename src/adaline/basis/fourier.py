@@ -12,6 +12,7 @@ from adaline.basis.base import Basis, column_moments
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
 from adaline.forms import Finite
+from adaline.lazy import sklearn
 from adaline.parameters import AUTO, COUNT, FLAG, POSITIVE, SEED, AnyOf, Numbers
 from adaline.state import FittedAttribute, FittedState
 
@@ -83,9 +84,7 @@ class Fourier(Basis):
                 raise InvalidParameter(f"period must be a number or {d} of them, one a column, got {self.period!r}")
             self._state = FourierState(frequency=np.broadcast_to(2 * np.pi / period, (d,)).copy())
             return
-        from sklearn.utils import check_random_state  # slow to import
-
-        draw = check_random_state(self.random_state)
+        draw = sklearn.utils.check_random_state(self.random_state)
         mean, spread = column_moments(x)
         width = np.sqrt(d) if isinstance(self.period, str) else float(self.period)
         directions = draw.normal(size=(d, m)) / width

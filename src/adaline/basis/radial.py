@@ -13,6 +13,7 @@ from adaline.basis.base import Basis, column_moments
 from adaline.construction import configured
 from adaline.errors import InvalidParameter
 from adaline.forms import Finite, Positive, PositiveNumber
+from adaline.lazy import sklearn
 from adaline.parameters import AUTO, COUNT, POSITIVE, SEED, AnyOf, Numbers, UsedWith, one_of
 from adaline.state import FittedAttribute, FittedState
 from adaline.wording import counted
@@ -111,14 +112,10 @@ class Radial(Basis):
 
     def _find_centres(self, rows: Array) -> Array:
         count = min(int(self.centres), len(rows))
-        from sklearn.utils import check_random_state  # slow to import
-
-        draw = check_random_state(self.random_state)
+        draw = sklearn.utils.check_random_state(self.random_state)
         if self.init == "random":
             return np.asarray(rows[draw.choice(len(rows), count, replace=False)])
-        from sklearn.cluster import KMeans  # half a second of imports that no other basis needs
-
-        return np.asarray(KMeans(count, n_init=1, random_state=draw).fit(rows).cluster_centers_)
+        return np.asarray(sklearn.cluster.KMeans(count, n_init=1, random_state=draw).fit(rows).cluster_centers_)
 
 
 def _typical_distance(centres: Array) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from adaline import LinearRegression, datasets
 from adaline.arrays import Array
 from adaline.cli import main as cli
+from adaline.lazy import sklearn
 
 
 def main() -> int:
@@ -27,10 +28,8 @@ def main() -> int:
 
 def digits_table(x: Array, y: Array) -> str:
     """Return how many digits of the worst coefficient are right, by program."""
-    from sklearn.linear_model import LinearRegression as ScikitRegression  # slow to import
-
     exact = _exact(x, y)
-    model, scikit = LinearRegression().fit(x, y), ScikitRegression().fit(x, y)
+    model, scikit = LinearRegression().fit(x, y), sklearn.linear_model.LinearRegression().fit(x, y)
     ones = np.column_stack([np.ones(len(x)), x])
     answers = {
         "adaline": [model.intercept_, *model.coef_],

@@ -24,7 +24,7 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.fitted import AnyModel
 from adaline.input.coded import coded, coding_of
 from adaline.input.system import set_coding
-from adaline.lazy import nw
+from adaline.lazy import nw, pa
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.coding import target_columns
 from adaline.sources.tables.file_options import FileOptions
@@ -194,8 +194,6 @@ def readable_rows_for(model: AnyModel, relation: Relation, rows: TableSource) ->
 
 def unseen_levels(relation: Relation, coding: Coding) -> dict[str, list[Any]]:
     """Return the different values of each column that a model cannot code: levels that its fit did not have."""
-    import pyarrow as pa
-
     out: dict[str, list[Any]] = {}
     for name in filter(coding.refuses_levels, coding.needed):
         values = [value for (value,) in relation.rows(f"SELECT DISTINCT {relation.value(name)} FROM {relation.sql}")]

@@ -27,7 +27,7 @@ from adaline.coding.terms import Term, TermFactor
 from adaline.coding.texts import ABSENT, UNKNOWN, Codes32, Texts, joined_hashes, seed_of, signed_buckets
 from adaline.errors import InvalidData, MissingValues
 from adaline.forms import Count, FiniteNumber, one_of_words
-from adaline.lazy import nw
+from adaline.lazy import nw, pa
 from adaline.locks import cached_property
 from adaline.parameters import one_of
 from adaline.wording import counted
@@ -293,8 +293,6 @@ class Coding:
         >>> Coding(columns, plain_terms(columns)).typed(frame)["day"].to_list()
         [datetime.datetime(2024, 12, 31, 0, 0), None]
         """
-        import pyarrow as pa
-
         native = frame.to_native()
         for column in self.columns:
             at = native.schema.get_field_index(column.name)

@@ -35,7 +35,7 @@ from adaline.coding.texts import (
 )
 from adaline.errors import InvalidParameter
 from adaline.forms import Count, FiniteNumber, one_of_words
-from adaline.lazy import nw
+from adaline.lazy import nw, pa
 from adaline.locks import cached_property
 from adaline.parameters import one_of
 
@@ -360,8 +360,6 @@ def codes_among(index: TextIndex, series: nw.Series[Any], exact: bool = False) -
 
 def _arrow_codes(column: Any, code: Callable[[Any], int]) -> Codes32:
     """Return the code of each value of an Arrow column, (n,), from that of each different value."""
-    import pyarrow as pa
-
     column = joinable(column)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)

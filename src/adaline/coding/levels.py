@@ -16,7 +16,7 @@ from adaline.attributes import own_attributes
 from adaline.coding.columns import plain_level, texts_of
 from adaline.coding.reading import is_missing
 from adaline.coding.texts import Texts, count_rows, is_view
-from adaline.lazy import nw
+from adaline.lazy import nw, pa
 
 RowCounts = NDArray[np.int64]
 
@@ -43,8 +43,6 @@ class LevelSummary:
 
     def add(self, column: Any) -> None:
         """Take in an Arrow column."""
-        import pyarrow as pa
-
         for chunk in column.chunks:
             if not pa.types.is_dictionary(chunk.type):
                 self._take(chunk, None)
@@ -131,8 +129,6 @@ class LevelSummary:
 
     def _take(self, values: Any, weights: RowCounts | None) -> None:
         """Take in an Arrow array, each value as often as its weight says, or once."""
-        import pyarrow as pa
-
         values = values.cast(pa.large_string()) if is_view(values.type) else values
         if values.null_count:
             there = np.asarray(np.from_dlpack(values.is_valid().cast(pa.uint8()))).astype(bool)

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import AnyArray, Array
 from adaline.kernels import native
+from adaline.lazy import pa
 
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[Any]
@@ -77,8 +78,6 @@ class Texts:
     @classmethod
     def of_column(cls, column: Any) -> Texts:
         """Return the texts of an Arrow column, and of its other values as they are written."""
-        import pyarrow as pa
-
         column = joinable(column)
         array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         absent = _absent(array)
@@ -272,8 +271,6 @@ def joinable(column: Any) -> Any:
     offsets, and does not encode runs and the types of extensions, such as UUID. Times are those of a table: of UTC,
     to the microsecond.
     """
-    import pyarrow as pa
-
     if pa.types.is_timestamp(column.type):
         return column.cast(pa.timestamp("us", None if column.type.tz is None else "UTC"), safe=False)
     if pa.types.is_run_end_encoded(column.type) or isinstance(column.type, pa.BaseExtensionType):
@@ -287,28 +284,22 @@ def joinable(column: Any) -> Any:
 
 def _absent(array: AnyArray) -> NDArray[np.bool_] | None:
     """Return which values of an Arrow array are NULL or NaN; None where none is."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not array.null_count and not pa.types.is_floating(array.type):
         return None
-    found = np.asarray(np.from_dlpack(pc.is_null(array, nan_is_null=True).cast(pa.uint8()))).astype(bool)
+    found = np.asarray(np.from_dlpack(pa.compute.is_null(array, nan_is_null=True).cast(pa.uint8()))).astype(bool)
     return found if found.any() else None
 
 
 def _as_integers(array: AnyArray) -> Any:
     """Return an Arrow array of floats as whole numbers, where all that are present are; others as they are."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not (pa.types.is_float32(array.type) or pa.types.is_float64(array.type)):
         return array
-    present = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
-    low, high = (bound or 0.0 for bound in pc.min_max(present).as_py().values())
+    present = pa.compute.if_else(pa.compute.is_nan(array), pa.scalar(None, array.type), array)
+    low, high = (bound or 0.0 for bound in pa.compute.min_max(present).as_py().values())
     if not -(2.0**63) <= low <= high < 2.0**63:
         return array
     whole = present.cast(pa.int64(), safe=False)
-    return array if pc.any(pc.not_equal(whole.cast(array.type, safe=False), present)).as_py() else whole
+    return array if pa.compute.any(pa.compute.not_equal(whole.cast(array.type, safe=False), present)).as_py() else whole
 
 
 def _is_string(kind: Any) -> bool:

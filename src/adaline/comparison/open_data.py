@@ -16,6 +16,7 @@ from adaline.arrays import DataLike, GroupsLike
 from adaline.coding.columns import MISSING_LEVEL
 from adaline.coding.formula import read_formula
 from adaline.errors import InvalidData, InvalidParameter
+from adaline.lazy import pa
 from adaline.sources import TableSource
 from adaline.sources.tables.altered import with_dates, with_texts
 from adaline.sources.tables.batches import without_missing
@@ -573,15 +574,13 @@ whole numbers."""
 
 def _counts_of(targets: tuple[str, ...], required: tuple[str, ...], columns: tuple[str, ...], table: Any) -> Counts:
     """Return the counts of an Arrow table."""
-    from pyarrow import compute, types
-
     there = without_missing(table, required)
-    absent = [compute.is_null(there.column(name), nan_is_null=True) for name in columns]
+    absent = [pa.compute.is_null(there.column(name), nan_is_null=True) for name in columns]
     values = None
     kind = there.column(targets[0]).type
-    if len(targets) == 1 and (types.is_floating(kind) or types.is_integer(kind)):
-        values = _few_whole(set(compute.unique(there.column(targets[0])).to_pylist()))
-    gaps = [int(compute.sum(one).as_py() or 0) for one in absent]
+    if len(targets) == 1 and (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+        values = _few_whole(set(pa.compute.unique(there.column(targets[0])).to_pylist()))
+    gaps = [int(pa.compute.sum(one).as_py() or 0) for one in absent]
     complete = without_missing(there, columns).num_rows
     return table.num_rows, table.num_rows - there.num_rows, gaps, complete, values
 

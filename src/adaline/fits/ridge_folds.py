@@ -19,6 +19,7 @@ from adaline.arrays import AnyArray, Array, RowsLike, TargetsLike, ThetaLike, ho
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.estimator import BaseEstimator, RegressorMixin
 from adaline.fitted import AnyModel
+from adaline.lazy import sklearn
 from adaline.solvers.coordinates.quadratics import MomentQuadratics, of_moments
 from adaline.sources import Source
 from adaline.sources.base import InMemory
@@ -92,9 +93,7 @@ class RidgeFolds:
         self.intercept, self.standardize, self.folds = intercept, standardize, folds
         self.scoring, self.scorer, self.model = scoring, scoring, model
         if isinstance(scoring, str):
-            from sklearn.metrics import get_scorer  # slow to import, and seldom needed
-
-            self.scorer = get_scorer(scoring)
+            self.scorer = sklearn.metrics.get_scorer(scoring)
         self.rows = source if rows is None else rows
         if self.scorer is not None:
             self.rows = in_memory(self.rows)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from adaline.arrays import DataLike, framed
-from adaline.lazy import nw
+from adaline.lazy import nw, pd
 
 FitPart = Callable[[Any], Any]
 SAMPLED_ROWS = 100  # rows fitted beforehand, which show the columns of the result; doubling it takes longer
@@ -53,8 +53,6 @@ def _on_spark(rows: Any, by: list[str], fit: FitPart) -> Any:
     schema = ", ".join(f"`{name}` {kinds.get(name, 'double')}" for name in names)
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
-        import pandas as pd
-
         own = [batch for batch in batches if len(batch)]
         if own:
             yield fit(pd.concat(own, ignore_index=True))

@@ -17,7 +17,7 @@ from adaline.coding.reading import is_missing
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.groups.keys import Grouping, group_rows, sorted_rows
 from adaline.groups.regressions import GroupedRows
-from adaline.lazy import nw
+from adaline.lazy import nw, pa
 from adaline.results import some
 from adaline.sources.tables.batches import batch_table
 from adaline.sources.tables.relation import ROWS, Relation
@@ -153,8 +153,6 @@ def _refuse_parts(coding: Coding) -> None:
 
 def _in_memory(source: TableSource, by: Sequence[str]) -> nw.DataFrame[Any]:
     """Return the columns that a fit reads, and the keys, in the rows that are used."""
-    import pyarrow as pa
-
     columns = list(dict.fromkeys([*source.learned().columns, *by]))
     indexed = [*source.coding.raw_texts, *by]
     runs = source.relation.runs(columns, source.where, ROWS, indexed)

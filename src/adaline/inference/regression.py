@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy
 
+from adaline import inference
 from adaline.arrays import Array, HypothesisLike
 from adaline.inference.classical import EXACT_FIT, Inference, by_target, infer
 from adaline.inference.covariance import Covariance, JudgedRegression, factor_of, why_no_factor
@@ -162,8 +163,6 @@ def hypothesis_test(
 
 def variance_inflation(fit: Fit, sums: Moments | None, intercept: bool) -> Array:
     """Return VIF_j of each column, (D,), from a fit, or, where it has a penalty, from the sums it was solved from."""
-    from adaline.inference.influence import inflation  # which no summary needs
-
     if fit.penalty.any() and sums is not None:
-        return inflation(gram_factor(sums, intercept, no_penalty(sums.shape.features))[0])
-    return inflation(factor_of(fit))
+        return inference.inflation(gram_factor(sums, intercept, no_penalty(sums.shape.features))[0])
+    return inference.inflation(factor_of(fit))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypedDict, TypeVar
 
+from adaline import inference
 from adaline.arrays import (
     AnyArray,
     Array,
@@ -169,10 +170,8 @@ class InferenceView(Generic[TableT, TestT, JudgedT]):
         self, hypothesis: HypothesisLike, value: Any = 0.0, target: LabelsLike = None, reference: LabelsLike = None
     ) -> TestT:
         """Return what `test` of the model returns, with these errors; `target`, `reference`: of LogisticRegression."""
-        from adaline.inference.terms import columns_named
-
         given = {"target": target, "reference": reference}
-        named = columns_named(self.model, hypothesis)
+        named = inference.columns_named(self.model, hypothesis)
         found: TestT = self.model._test(self, named, value, **self._taken("test", given))
         return found
 
@@ -187,14 +186,11 @@ class InferenceView(Generic[TableT, TestT, JudgedT]):
 
         Without data the rows are those that were given again, with their weights.
         """
-        from adaline.inference.means import means_with
-        from adaline.inference.means_grid import MeansAsked
-
         if data is None:
             data = self.rows.X
             sample_weight = self.rows.sample_weight if sample_weight is None else sample_weight
-        known, asked = self.model._mean_model(self.judged), MeansAsked(by, **options)
-        return means_with(known, self.model, data, sample_weight, asked)
+        known, asked = self.model._mean_model(self.judged), inference.MeansAsked(by, **options)
+        return inference.means_with(known, self.model, data, sample_weight, asked)
 
     def anova(self, type: TestType = 2) -> TermTests:
         """Return the tests of the terms of the model, as `adaline.anova` does, by Wald's statistic with these errors.
@@ -208,11 +204,9 @@ class InferenceView(Generic[TableT, TestT, JudgedT]):
         >>> row["term"], row["df"], round(row["F"], 2)
         ('x2', 1, 451.11)
         """
-        from adaline.inference.term_tests import check_testable, check_type, terms_tested
-
-        check_type(type)
-        check_testable(self.model, "anova")
-        return terms_tested(self, type)
+        inference.check_type(type)
+        inference.check_testable(self.model, "anova")
+        return inference.terms_tested(self, type)
 
     def draws(self, draws: int = 1000, random_state: RandomState = 0) -> Array:
         """Return draws of the coefficients, (draws, 1 + D), intercept first, of several outputs (draws, K, 1 + D).
@@ -230,9 +224,7 @@ class InferenceView(Generic[TableT, TestT, JudgedT]):
         >>> ratio.shape
         (4000,)
         """
-        from adaline.inference.simulation import coefficient_draws
-
-        return coefficient_draws(self.model._mean_model(self.judged), draws, random_state)
+        return inference.coefficient_draws(self.model._mean_model(self.judged), draws, random_state)
 
     def simulate(
         self,
@@ -244,10 +236,8 @@ class InferenceView(Generic[TableT, TestT, JudgedT]):
         random_state: RandomState = 0,
     ) -> AnyArray:
         """Return what `adaline.simulate` of the model returns, coefficients drawn by these errors."""
-        from adaline.inference.simulation import simulated
-
         known = self.model._mean_model(self.judged)
-        return simulated(known, self.model, X, draws, coefficients, offset, exposure, random_state)
+        return inference.simulated(known, self.model, X, draws, coefficients, offset, exposure, random_state)
 
     def effects(
         self,
@@ -264,8 +254,6 @@ class InferenceView(Generic[TableT, TestT, JudgedT]):
 
         Without X the effects are taken at the rows that were given again, with their weights and offsets.
         """
-        from adaline.inference.effects import effects_with
-
         if X is None:
             rows, own = self.rows, (sample_weight, offset, exposure)
             if rows.X is None:
@@ -274,7 +262,9 @@ class InferenceView(Generic[TableT, TestT, JudgedT]):
             X = rows.X
             sample_weight, offset, exposure = (a if b is None else b for a, b in zip(given, own, strict=True))
         known = self.model._mean_model(self.judged)
-        return effects_with(known, self.model, X, at, columns, level, sample_weight, offset, exposure, pairwise)
+        return inference.effects_with(
+            known, self.model, X, at, columns, level, sample_weight, offset, exposure, pairwise
+        )
 
     def predict(
         self,
@@ -352,10 +342,9 @@ def with_errors(
     ----------
     A. Zeileis, J. Statistical Software 16 (2006), 9: covariances as objects that tests and tables take.
     """
-    from adaline.inference.covariance import ErrorOptions
-
     kind: Any = self.default_errors if errors is None else errors  # which of them there are is for the model to say
-    options, rows = ErrorOptions(kind, groups, lags, distribution), RowsAgain(X, y, sample_weight, offset, exposure)
+    options = inference.ErrorOptions(kind, groups, lags, distribution)
+    rows = RowsAgain(X, y, sample_weight, offset, exposure)
     return InferenceView(self, options, rows, self._judge(options, rows))  # a copy: public methods read one
 
 

@@ -27,7 +27,7 @@ from adaline.coding.names import NumberedNames
 from adaline.errors import AdalineError, InvalidData, InvalidParameter
 from adaline.fitted import AnySystem, check_is_fitted, has_absorbed, has_classes
 from adaline.input.system import coding_on, columns_on, names_on
-from adaline.lazy import nw
+from adaline.lazy import nw, sklearn
 from adaline.sources import Source, is_table
 from adaline.sources.tabular import target_values
 
@@ -181,9 +181,7 @@ def brought(values: Any) -> Any:
 
 def score_predictions(system: AnySystem, found: Any, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> float:
     """Return R^2 of predictions of rows X that were made already."""
-    from sklearn.base import RegressorMixin  # slow to import
-
-    return _judged(system, RegressorMixin.score, found, X, y, sample_weight)
+    return _judged(system, sklearn.base.RegressorMixin.score, found, X, y, sample_weight)
 
 
 def _judged(

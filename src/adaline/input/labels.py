@@ -22,7 +22,7 @@ from adaline.arrays import (
 )
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, InvalidType, MissingValues, UnknownLabel
-from adaline.lazy import nw
+from adaline.lazy import nw, sklearn
 
 Labels = NDArray[Any]
 Codes = NDArray[np.intp]
@@ -93,9 +93,7 @@ def _vector(y: TargetsLike) -> Labels:
             found = np.asarray(y)
             if found.ndim == 1 and found.dtype.kind in "iubfUO":
                 return np.ascontiguousarray(found)
-    from sklearn.utils.validation import column_or_1d  # slow to import
-
-    return np.asarray(column_or_1d(y, warn=True))
+    return np.asarray(sklearn.utils.validation.column_or_1d(y, warn=True))
 
 
 def _are_labels(labels: Labels) -> bool:
@@ -200,10 +198,8 @@ def all_classes(*parts: Any) -> Labels:
     if all(map(_are_labels, parts)) and len({part.dtype.kind in "UO" for part in parts}) == 1:
         found = np.unique(np.concatenate(parts))
         return found.astype(str) if found.dtype.kind == "O" else found
-    from sklearn.utils.multiclass import unique_labels  # slow to import
-
     try:
-        return np.asarray(unique_labels(*parts))
+        return np.asarray(sklearn.utils.multiclass.unique_labels(*parts))
     except (ValueError, TypeError) as error:
         raise InvalidData(str(error)) from None
 

@@ -46,7 +46,7 @@ from adaline.input.coded import coded, is_coded, take_intercept
 from adaline.input.columns import InputColumns, first_index, kept_names
 from adaline.input.labels import Labels, category_order, encode_labels, read_labels
 from adaline.input.system import System, absorbs_nothing, coding_on, columns_if_any, columns_on, names_on
-from adaline.lazy import nw
+from adaline.lazy import nw, sklearn
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, is_table
 from adaline.sources.array import read_weights
 from adaline.sources.base import IndexedSource
@@ -521,9 +521,7 @@ def _array_of_numbers(x: AnyArray, dtype: np.dtype[Any] | None, dimensions: tupl
     if found is not None and found.dtype.kind in "iubf" and found.ndim in dimensions and 0 not in found.shape:
         found = found.asformat(options["accept_sparse"]) if found is x and is_sparse(x) else found
         return found if dtype is None else found.astype(dtype, copy=False)
-    from sklearn.utils.validation import check_array  # slow to import
-
-    return check_array(x, dtype=dtype, ensure_all_finite=False, **options)
+    return sklearn.utils.validation.check_array(x, dtype=dtype, ensure_all_finite=False, **options)
 
 
 def _names_of(frame: nw.DataFrame[Any] | None) -> tuple[str, ...] | None:

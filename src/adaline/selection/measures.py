@@ -18,6 +18,7 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import is_classifier, is_regressor
 from adaline.fitted import AnyModel, AnySystem, gives_probabilities
 from adaline.input.labels import places
+from adaline.lazy import sklearn
 from adaline.systems.kmeans import KMeans
 
 SMALLEST = np.finfo(np.float64).eps  # the least probability of a label, so that its logarithm is finite
@@ -144,13 +145,11 @@ def measure_of(system: AnySystem, scoring: Any) -> Measure:
         return LogLoss()
     if name in ("error_rate", "accuracy") and is_classifier(system):
         return ErrorRate()
-    from sklearn.metrics import get_scorer, get_scorer_names  # here, as few need it
-
-    known = get_scorer_names()
+    known = sklearn.metrics.get_scorer_names()
     if f"neg_{name}" in known:
-        return Score(name, get_scorer(f"neg_{name}"))
+        return Score(name, sklearn.metrics.get_scorer(f"neg_{name}"))
     if name in known:
-        return Score(f"minus {name}", get_scorer(name))
+        return Score(f"minus {name}", sklearn.metrics.get_scorer(name))
     raise InvalidParameter(f"there is no scoring {scoring!r} for {_name(system)}. There are: {', '.join(known)}")
 
 

@@ -28,6 +28,7 @@ from zlib import crc32
 import numpy as np
 
 from adaline.errors import InvalidParameter, JournalError, JournalFull
+from adaline.lazy import pa
 from adaline.serve.snapshots import make_folder, sync_folder
 from adaline.storage.container import fcntl, replacing
 from adaline.wording import counted
@@ -302,8 +303,6 @@ class Journal:
 
     def since(self, row: int) -> Iterator[JournalBatch]:
         """Iterate over the batches that have rows from number `row` on, in their order; refuse damaged ones."""
-        import pyarrow as pa
-
         if row < self.begin:
             raise JournalError(f"{self.path}: rows before number {self.begin} were removed, and {row} is needed")
         schemas: dict[int, Any] = {}
@@ -379,8 +378,6 @@ class Journal:
         return int(found[0])
 
     def _schema(self, id: int) -> Any:
-        import pyarrow as pa
-
         with self._lock, self._told():
             text = self._base.execute("SELECT arrow FROM schemas WHERE id = ?", (id,)).fetchone()[0]
         return pa.ipc.read_schema(pa.py_buffer(text))
@@ -455,8 +452,6 @@ def _make_private(path: Path) -> None:
 
 def checksum(rows: Any) -> int:
     """Return a checksum of the values of a record batch, however they lie in memory."""
-    import pyarrow as pa
-
     found = int(rows.num_rows)
     for name, column in zip(rows.schema.names, rows.columns, strict=True):
         plain = pa.types.is_float64(column.type) and not column.null_count
@@ -497,21 +492,15 @@ def _plain_json(value: Any) -> Any:
 
 
 def _write_csv(file: str, batches: Iterator[Any]) -> int:
-    from pyarrow.csv import CSVWriter
-
-    return _write_tables(batches, lambda schema: CSVWriter(file, schema))
+    return _write_tables(batches, lambda schema: pa.csv.CSVWriter(file, schema))
 
 
 def _write_parquet(file: str, batches: Iterator[Any]) -> int:
-    from pyarrow.parquet import ParquetWriter
-
-    return _write_tables(batches, lambda schema: ParquetWriter(file, schema))
+    return _write_tables(batches, lambda schema: pa.parquet.ParquetWriter(file, schema))
 
 
 def _write_tables(batches: Iterator[Any], opened: Callable[[Any], Any]) -> int:
     """Write batches of one schema, joined to larger ones, by a writer of Arrow; return how many rows."""
-    import pyarrow as pa
-
     count, out, kept = 0, None, []
     for batch in batches:
         if out is None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from adaline.errors import AdalineError, Busy, JournalError
+from adaline.lazy import pa
 from adaline.serve.rows import DecodedRows, RowLayout
 
 FIRST_PACE = 1e-5  # seconds that a row takes, before any was learned; later the measured pace replaces it
@@ -196,8 +197,6 @@ def joined_numbers(items: Sequence[Submission]) -> list[Submission]:
 
 def record_batches(items: Sequence[Submission]) -> list[Any]:
     """Return the rows of submissions as record batches, those one after the other together where cuts change no bit."""
-    import pyarrow as pa
-
     out: list[Any] = []
     for _, run in groupby(items, lambda item: id(item.layout)):
         some = list(run)

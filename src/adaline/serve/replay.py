@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from adaline.fitted import AnyModel
+from adaline.lazy import pa
 from adaline.serve.journal import Journal
 from adaline.serve.learning_model import CHAMPION, LearningModel
 
@@ -26,8 +27,6 @@ def tables_since(journal: Journal, row: int, together: bool) -> Iterator[tuple[i
 
     Batches of one schema are put `together` where rows are coded to the same bits however they are cut.
     """
-    import pyarrow as pa
-
     kept: list[Any] = []
     first = count = 0
     for batch in journal.since(row):

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from adaline.block import Block
 from adaline.errors import InvalidParameter
+from adaline.lazy import torch
 from adaline.sources.threads import run_blocks
 
 BLOCK_BYTES = 2**27  # of a block of an array: large beside what calls of a kernel, and to lock its pages, take
@@ -32,11 +33,9 @@ ADVICE = "device is 'cuda', or one of several as 'cuda:1', not {!r}"
 def read_device(device: Any) -> Any:
     """Return a CUDA device as torch has it; refuse others, and those that are not there."""
     try:
-        import torch
+        found = torch.device(device)
     except ImportError:
         raise InvalidParameter("device= needs torch and Triton: pip install 'adaline-learn[gpu]'") from None
-    try:
-        found = torch.device(device)
     except (RuntimeError, TypeError):
         raise InvalidParameter(ADVICE.format(device)) from None
     if found.type != "cuda":
@@ -88,8 +87,6 @@ class PageLocks:
 
     def _lock(self, first: int, size: int) -> tuple[int, int]:
         """Lock the pages that lie in a block as a whole."""
-        import torch
-
         start, stop = -(-first // PAGE) * PAGE, (first + size) // PAGE * PAGE
         if stop <= start:
             return 0, 0
@@ -107,8 +104,6 @@ class PageLocks:
 def _unlock(locked: list[int], array: NDArray[Any]) -> None:
     """Unlock pages of an array, which is held until then."""
     if locked:
-        import torch
-
         for start in locked:
             torch.cuda.cudart().cudaHostUnregister(start)
 
@@ -117,8 +112,6 @@ class _Place:
     """Room for one block on a device, and page-locked room on the host that it comes through."""
 
     def __init__(self, device: Any, locks: PageLocks | None) -> None:
-        import torch
-
         self.torch, self.device, self.locks = torch, device, locks
         self.lane: Any = torch.cuda.Stream(device) if device.type == "cuda" else None
         self.rooms: dict[Any, Any] = {}

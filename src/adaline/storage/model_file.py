@@ -30,6 +30,7 @@ from adaline import __version__
 from adaline.basis import Basis
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, InvalidType, NotFittedError
 from adaline.fitted import AnyModel, check_is_fitted
+from adaline.lazy import sklearn
 from adaline.results import Certificate
 from adaline.storage.checks import check_model
 from adaline.storage.container import AGAIN, BROKEN, SCHEMA, Tensors, read, read_head, refuse, write
@@ -213,9 +214,7 @@ def _system(path: Any, head: dict[str, Any]) -> type[Any]:
         refuse(path, "has a header with other fields than those of a model", AGAIN)
     name = head["system"]
     if name == "Pipeline":
-        from sklearn.pipeline import Pipeline
-
-        found: type[Any] = Pipeline
+        found: type[Any] = sklearn.pipeline.Pipeline
         return found
     if not isinstance(name, str) or name not in KNOWN:
         refuse(

@@ -55,7 +55,7 @@ MOST_JOBS = 256  # processes that a file may ask for
 MAY_BE_CODE = ("strategy", "feature_name_combiner", "verbose_feature_names_out")
 PLACEHOLDERS = ("passthrough", "drop")
 SCALARS = (str, bool, int, float, np.generic)
-SKLEARN: str = sklearn.__version__  # type: ignore[attr-defined]
+SKLEARN: str = sklearn.__version__
 VERSION = "_sklearn_version"
 DEPRECATED = "deprecated"  # the value of arguments that later versions do not have
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple,
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline import inference
 from adaline.arrays import Array, OffsetsLike, RowsLike, TargetsLike, WeightsLike, host, like_rows
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
@@ -427,9 +428,7 @@ class ElasticNet(LinearRegressor):
     @property
     def effects_(self) -> dict[str, Any]:
         """The effects that a fit has absorbed: for each column a frame of its levels and their values, of mean zero."""
-        from adaline.inference.coefficients import absorbed_effects
-
-        return absorbed_effects(self)
+        return inference.absorbed_effects(self)
 
     def _absorb(self, table: TableSource) -> AbsorbedSource:
         """Return the rows of a table without the effects that it absorbs."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, Unpac
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline import inference
 from adaline.activations import Activation, ActivationName
 from adaline.arrays import (
     Array,
@@ -567,9 +568,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     @property
     def effects_(self) -> dict[str, Any]:
         """The effects that a fit has absorbed: for each column a frame of its levels and their values, of mean zero."""
-        from adaline.inference.coefficients import absorbed_effects
-
-        return absorbed_effects(self)
+        return inference.absorbed_effects(self)
 
     def _absorb(self, table: TableSource) -> AbsorbedSource:
         """Return the rows of a table without the effects that it absorbs."""
@@ -771,8 +770,6 @@ class GeneralizedLinear(NearFits, LinearRegressor):
 
     def _bootstrap_rows(self, given: RowsAgain, groups: GroupsLike) -> list[RowsOfFit] | None:
         """Return each fit with its rows, where a fit to other weights maximises the same likelihood with them."""
-        from adaline.inference.bootstrap import likelihood_rows
-
         check_is_fitted(self, "certificate_")
         refuse_absorbed(self, "bootstrap")
         state = self._state
@@ -782,7 +779,7 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         if learned or self.l1 or not fits or fits[0].root is None or own_parameter(self._loss()):
             return None
         each = zip(self._likelihoods(), self._row_losses(), self._same_rows(*given), strict=True)
-        return [likelihood_rows(fit, loss, source, groups) for fit, loss, source in each]
+        return [inference.likelihood_rows(fit, loss, source, groups) for fit, loss, source in each]
 
     def _summarise(
         self,

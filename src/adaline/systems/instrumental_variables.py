@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline import inference
 from adaline.arrays import Array, RowsLike, beside, is_device, is_sparse, namespace
 from adaline.basis.base import Basis
 from adaline.block import Shape
@@ -432,8 +433,6 @@ class InstrumentalVariables(LinearSystem):
         return InstrumentalSummary.of(table, [tests.rows(k, names) for k in range(len(table.parts))])
 
     def _notes(self, errors: str) -> list[str]:
-        from adaline.inference.instruments import weak_notes
-
         state, out = self._learned, super()._notes(errors)
         if state.design is None or state.tests is None:
             return [*out, "no column is endogenous: this is least squares"]
@@ -446,7 +445,7 @@ class InstrumentalVariables(LinearSystem):
             out.append(f"LIML with kappa {', '.join(f'{one:.6g}' for one in state.kappa)}")
         if errors != "classical":
             out.append("the tests of the instruments assume independent rows of equal variance")
-        return out + weak_notes(state.tests, endogenous)
+        return out + inference.weak_notes(state.tests, endogenous)
 
     def _has_fixed_design(self) -> bool:
         return self._own_design is None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, Unpac
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline import inference
 from adaline.arrays import (
     Array,
     GroupsLike,
@@ -566,8 +567,6 @@ class LogisticRegression(NearFits, LinearClassifier):
 
     def _bootstrap_rows(self, given: RowsAgain, groups: GroupsLike) -> list[RowsOfFit] | None:
         """Return the fit with its rows, where a fit to other weights maximises the same likelihood with them."""
-        from adaline.inference.bootstrap import likelihood_rows
-
         check_is_fitted(self, "classes_")
         given.refuse_exposure(self)
         basis = self._state.columns.basis if self._state is not None else None
@@ -577,7 +576,7 @@ class LogisticRegression(NearFits, LinearClassifier):
             return None
         if basis is not None and basis.learns:
             return None
-        return [likelihood_rows(self._fits[0], self._loss(), self._same_rows(*given)[0], groups)]
+        return [inference.likelihood_rows(self._fits[0], self._loss(), self._same_rows(*given)[0], groups)]
 
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
     def _summarise(

@@ -14,6 +14,7 @@ from adaline.errors import InvalidParameter, SumsMissing
 from adaline.fits.ridge_folds import RidgeFolds
 from adaline.forms import Curves, Floats, PerTarget
 from adaline.inference.sample import WeightKind
+from adaline.lazy import sklearn
 from adaline.parameters import (
     AUTO,
     FLAG,
@@ -67,9 +68,7 @@ class ScoringCheck(Check):
     def accepts(self, value: Any) -> bool:
         if not isinstance(value, str):
             return callable(value) and not isinstance(value, type)
-        from sklearn.metrics import get_scorer_names  # slow to import, and seldom needed
-
-        return value in get_scorer_names()
+        return value in sklearn.metrics.get_scorer_names()
 
 
 class TargetPenalties(Penalty):

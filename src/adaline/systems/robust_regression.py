@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline import inference
 from adaline.arrays import (
     Array,
     HypothesisLike,
@@ -405,10 +406,8 @@ class RobustRegression(NearFits, LinearRegressor):
         settings, fits = self._fitted_with, self._fits
         kind, intercept = check_errors(fits[0], options.errors, settings.loss), bool(settings.fit_intercept)
         if kind in SANDWICHES:
-            from adaline.inference.robust_sandwich import judge_m_estimates  # seldom needed
-
             options.needs_rows(rows.X)
-            fits = tuple(judge_m_estimates(fits, self._same_rows(rows), self._minimised, options, intercept))
+            fits = tuple(inference.judge_m_estimates(fits, self._same_rows(rows), self._minimised, options, intercept))
         elif options.groups is not None or options.lags is not None:
             raise InvalidParameter(f"errors={kind!r} take no groups or lags: errors='cluster' and 'HAC' do")
         freedom = min(judging_freedom(fit, kind, options.distribution, intercept) for fit in fits)

@@ -10,6 +10,7 @@ from uuid import uuid4
 from adaline.attributes import replaced
 from adaline.coding import Coding
 from adaline.coding.numerals import Notation
+from adaline.lazy import pa
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.notation import describe_conversions, find_dates
 from adaline.sources.tables.relation import Relation
@@ -117,8 +118,6 @@ def computed(relation: Table, columns: Mapping[str, str], kind: str) -> Table:
 
 def without_values(relation: Table, unwanted: Mapping[str, Sequence[Any]]) -> Table:
     """Return a table without the rows in which a column has one of some values."""
-    import pyarrow as pa
-
     given = {name: values for name, values in unwanted.items() if values}
     if not given:
         return relation

@@ -19,6 +19,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from adaline.errors import UnreadableTable
+from adaline.lazy import pa
 from adaline.sources.tables.failures import Reporting
 from adaline.sources.threads import run_tasks
 
@@ -47,8 +48,6 @@ Read = Callable[["RowGroup", int], Iterator[Any]]
 
 def rechunked(batches: Iterator[Any], size: int) -> Iterator[Any]:
     """Cut and join batches to `size` rows each, so that results do not depend on how DuckDB cuts them."""
-    import pyarrow as pa
-
     waiting: list[Any] = []
     rows = 0
     for batch in batches:
@@ -65,8 +64,6 @@ def rechunked(batches: Iterator[Any], size: int) -> Iterator[Any]:
 
 def batch_table(batch: Any) -> Any:
     """Return a batch as an Arrow table."""
-    import pyarrow as pa
-
     return pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
 
 
@@ -126,9 +123,7 @@ def check_stamp(name: str, stamp: tuple[int, int]) -> None:
 @lru_cache(maxsize=256)
 def _metadata(name: str, stamp: tuple[int, int]) -> Any:
     """Return the metadata of a Parquet file; long to parse where row groups are many."""
-    from pyarrow import parquet
-
-    return parquet.read_metadata(name)
+    return pa.parquet.read_metadata(name)
 
 
 def plain_types(name: str) -> dict[str, str] | None:
@@ -214,8 +209,6 @@ class HeldGroups:
 
 def joined_batches(batches: Iterator[Any]) -> Any:
     """Return batches as one Arrow table, each column in one piece."""
-    import pyarrow as pa
-
     return pa.concat_tables(map(batch_table, batches)).combine_chunks()
 
 
@@ -255,16 +248,13 @@ def read_row_group(
     Columns that are `indexed` are read as they are: texts as indices into a dictionary, where they lie so in the file
     and it is short.
     """
-    import pyarrow as pa
-    from pyarrow import parquet
-
     names = list(dict.fromkeys([*columns, *required]))
     with Reporting(one.name):
         check_stamp(one.name, one.stamp)
         meta = _metadata(one.name, one.stamp)
         with pa.memory_map(one.name) as mapped:
             texts = [name for name in indexed if _repeats_texts(meta, one.group, name)]
-            file = parquet.ParquetFile(mapped, metadata=meta, pre_buffer=False, read_dictionary=texts)
+            file = pa.parquet.ParquetFile(mapped, metadata=meta, pre_buffer=False, read_dictionary=texts)
             if 8 * meta.row_group(one.group).num_rows * len(names) > ROW_GROUP_BYTES:
                 batches = file.iter_batches(size, row_groups=[one.group], columns=names, use_threads=False)
             else:
@@ -286,14 +276,12 @@ def _repeats_texts(meta: Any, group: int, name: str) -> bool:
 
 def without_missing(batch: Any, required: Iterable[str]) -> Any:
     """Return the rows of a batch that have a value, neither NULL nor NaN, in all required columns."""
-    from pyarrow import compute
-
     gaps = None
     for name in required:
-        absent = compute.is_null(batch.column(name), nan_is_null=True)
-        if compute.any(absent).as_py():
-            gaps = absent if gaps is None else compute.or_(gaps, absent)
-    return batch if gaps is None else batch.filter(compute.invert(gaps))
+        absent = pa.compute.is_null(batch.column(name), nan_is_null=True)
+        if pa.compute.any(absent).as_py():
+            gaps = absent if gaps is None else pa.compute.or_(gaps, absent)
+    return batch if gaps is None else batch.filter(pa.compute.invert(gaps))
 
 
 def plain_batch(batch: Any, indexed: Sequence[str] = ()) -> Any:
@@ -301,8 +289,6 @@ def plain_batch(batch: Any, indexed: Sequence[str] = ()) -> Any:
 
     The `indexed` columns stay as they are.
     """
-    import pyarrow as pa
-
     wanted = [field.type if field.name in indexed else _plain_type(field.type) for field in batch.schema]
     if wanted == batch.schema.types:
         return batch
@@ -311,8 +297,6 @@ def plain_batch(batch: Any, indexed: Sequence[str] = ()) -> Any:
 
 
 def _plain_type(kind: Any) -> Any:
-    import pyarrow as pa
-
     if pa.types.is_dictionary(kind):
         return _plain_type(kind.value_type)
     if pa.types.is_int64(kind) or pa.types.is_uint64(kind) or pa.types.is_decimal(kind) or pa.types.is_float16(kind):

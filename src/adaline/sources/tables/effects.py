@@ -15,7 +15,7 @@ from adaline.arrays import Array, is_sparse
 from adaline.block import Block, Columns
 from adaline.coding import Column
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
-from adaline.lazy import nw
+from adaline.lazy import nw, pa
 from adaline.sources.engine import SENT
 from adaline.sources.runners import Reader, begin_read
 from adaline.sources.tables.source import TableSource
@@ -204,8 +204,6 @@ def by_size(levels: Sequence[Levels]) -> tuple[Levels, ...]:
 
 def encode_column(frame: nw.DataFrame[Any], name: str) -> Any:
     """Return a column of an Arrow frame: numbers (n,), int32 where they are, or texts as arrays of a dictionary."""
-    import pyarrow as pa
-
     column = frame.to_native().column(name)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -223,8 +221,6 @@ def merged(name: str, parts: Sequence[Any]) -> Levels:
     """Return the levels of all rows from those of parts of them, as `encode_column` returns them."""
     if isinstance(parts[0], np.ndarray):
         return number_levels(name, np.concatenate(parts))
-    import pyarrow as pa
-
     chunks = [chunk for part in parts for chunk in part.chunks]
     whole = pa.chunked_array(chunks, type=parts[0].type).unify_dictionaries()
     values, missing = whole.chunk(0).dictionary.to_pylist(), whole.null_count > 0
@@ -262,8 +258,6 @@ def number_levels(name: str, values: NDArray[Any]) -> Levels:
         met[steps] = True
         levels, codes = np.flatnonzero(met) + low, (np.cumsum(met, dtype=np.int32) - np.int32(1))[steps]
     else:
-        import pyarrow as pa
-
         encoded = pa.array(present.astype(np.float64)).dictionary_encode()
         levels, codes = np.from_dlpack(encoded.dictionary), np.asarray(np.from_dlpack(encoded.indices), dtype=np.int32)
     if not missing:

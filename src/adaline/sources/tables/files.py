@@ -19,6 +19,7 @@ from typing import Any
 
 from adaline import datasets
 from adaline.errors import UnreadableTable
+from adaline.lazy import pa
 from adaline.wording import file_name
 
 CHUNK = 2**16
@@ -174,8 +175,6 @@ def open_compressed(name: str) -> Any:
     if name.lower().endswith(".gz"):
         return io.BufferedReader(Unpacked(gzip.open(name, "rb"), name))
     if name.lower().endswith(".zst"):
-        import pyarrow as pa
-
         return io.BufferedReader(Unpacked(pa.CompressedInputStream(pa.OSFile(name), "zstd"), name))
     return open(name, "rb")
 

@@ -11,7 +11,7 @@ import numpy as np
 from adaline.arrays import NO_FRAMES, DataLike
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData, UnreadableTable
-from adaline.lazy import nw
+from adaline.lazy import nw, pa
 from adaline.sources.tables.layout import check_names
 
 
@@ -29,8 +29,6 @@ def as_frame(data: DataLike) -> nw.DataFrame[Any] | None:
 
 def _frame_of(columns: Mapping[Any, Any]) -> Any:
     """Return a dictionary of columns as an Arrow table."""
-    import pyarrow as pa
-
     try:
         return pa.table({str(name): np.asarray(values) for name, values in columns.items()})
     except (pa.ArrowException, TypeError, ValueError) as error:
@@ -39,8 +37,6 @@ def _frame_of(columns: Mapping[Any, Any]) -> Any:
 
 def as_arrow(frame: nw.DataFrame[Any]) -> Any:
     """Return a frame as an Arrow table; refuse, by name, columns that Arrow cannot represent."""
-    import pyarrow as pa
-
     try:
         if frame.implementation.is_pandas():
             table = pa.Table.from_pandas(frame.to_native(), preserve_index=False)
@@ -67,8 +63,6 @@ def as_arrow(frame: nw.DataFrame[Any]) -> Any:
 
 def _refuse_not_utf8(name: str, column: Any) -> None:
     """Refuse an Arrow column of texts that are none: pandas and polars hold no such."""
-    import pyarrow as pa
-
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from adaline.errors import InvalidParameter, UnreadableTable
-from adaline.lazy import nw
+from adaline.lazy import nw, pa
 from adaline.sources.tables import sqlite
 from adaline.sources.tables.archives import KINDS, unpack
 from adaline.sources.tables.copies import Copies
@@ -141,14 +141,12 @@ class FileOpening:
 
     def _open_parquet(self, files: Sequence[str], watched: Sequence[str]) -> Opened:
         """Return Parquet files; refuse those whose columns differ."""
-        from pyarrow import parquet
-
         for name in files:
             check_file_name(name)
         first = None
         for name in files:
             with Reporting(name):
-                schema = parquet.read_schema(name)
+                schema = pa.parquet.read_schema(name)
             check_names(name, schema.names)
             if first is None:
                 first = schema

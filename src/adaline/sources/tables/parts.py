@@ -20,7 +20,7 @@ from adaline.arrays import Array, ThetaLike
 from adaline.block import Block, Shape
 from adaline.coding import Coding
 from adaline.errors import InvalidParameter, MissingValues
-from adaline.lazy import nw
+from adaline.lazy import nw, pa
 from adaline.sources.base import Leaf, Source
 from adaline.sources.engine import Engine, Held, PartNumbers, Stretch, numbered_tables, pack, refuse_many, stretches
 from adaline.sources.progress import watched
@@ -271,10 +271,8 @@ def _map(function: Callable[[Block], Array], total: int, source: Source) -> Arra
 
 def count_gaps_of(columns: Sequence[str], tables: list[Any]) -> list[int]:
     """Return the number of missing values of each column of some tables."""
-    from pyarrow import compute
-
-    absent = partial(compute.is_null, nan_is_null=True)
-    return [sum(compute.sum(absent(table.column(name))).as_py() or 0 for table in tables) for name in columns]
+    absent = partial(pa.compute.is_null, nan_is_null=True)
+    return [sum(pa.compute.sum(absent(table.column(name))).as_py() or 0 for table in tables) for name in columns]
 
 
 def labels_of(name: str, tables: list[Any]) -> set[Any]:

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.errors import UnreadableTable
+from adaline.lazy import pa
 from adaline.leftovers import temporary_folder
 from adaline.sources.tables.batches import rechunked
 from adaline.sources.tables.boxes import is_boxed
@@ -121,8 +122,6 @@ def suffix_of(head: bytes) -> str:
         with suppress(zlib.error):
             return suffix_of(zlib.decompressobj(31).decompress(head, HEAD)) + ".gz"
     if head.startswith(ZSTD):
-        import pyarrow as pa
-
         inner = b""
         with suppress(OSError), pa.CompressedInputStream(pa.BufferReader(head), "zstd") as file:
             inner = bytes(file.read(64))
@@ -150,8 +149,6 @@ def tables_in(pipe: Pipe) -> Iterator[Any] | None:
     Fields of CSV stay texts, without a value where they are empty.
     """
     if pipe.head.startswith(ARROW_STREAM):
-        import pyarrow as pa
-
         joined = io.BufferedReader(_Joined(pipe))
         return (pa.Table.from_batches([_checked(batch)]) for batch in pa.ipc.open_stream(joined) if batch.num_rows)
     if pipe.suffix == ".csv" and told_format(pipe.head) is None:
@@ -185,34 +182,30 @@ def _is_plain(head: bytes) -> bool:
 
 
 def _text_tables(pipe: Pipe) -> Iterator[Any]:
-    from pyarrow import csv
-
     pieces = _pieces(pipe)
     head = next(pieces)
     with temporary_folder(PIPES) as folder:
         path = os.path.join(folder, "stdin.csv")
         Path(path).write_bytes(head)
         found = read_layout(path)
-    parse = csv.ParseOptions(delimiter=found.separator, newlines_in_values=True)
-    convert = csv.ConvertOptions(
+    parse = pa.csv.ParseOptions(delimiter=found.separator, newlines_in_values=True)
+    convert = pa.csv.ConvertOptions(
         column_types=dict.fromkeys(found.names, "string"), null_values=[""], strings_can_be_null=True
     )
     body = head.removeprefix(BOM_UTF8).lstrip()
     ends, _ = _line_ends(body)
     body = body[ends[0] if len(ends) else 0 :]
-    names = csv.ReadOptions(column_names=found.names)
+    names = pa.csv.ReadOptions(column_names=found.names)
     line = 1 + head[: len(head) - len(body)].count(b"\n")
     for piece in chain([body], pieces):
         if piece.strip():
             names.block_size = max(len(piece), 1)
-            yield _with_line(csv.read_csv(io.BytesIO(piece), names, parse, convert), piece, line)
+            yield _with_line(pa.csv.read_csv(io.BytesIO(piece), names, parse, convert), piece, line)
         line += piece.count(b"\n")
 
 
 def _mixed_rows(piece: bytes) -> Any:
     """Return lines of JSON as an Arrow table in which columns of texts and numbers are texts; None of other lines."""
-    import pyarrow as pa
-
     try:
         rows = [json.loads(line) for line in piece.splitlines() if line.strip()]
         names = dict.fromkeys(name for row in rows for name in row)
@@ -227,15 +220,12 @@ def _mixed_rows(piece: bytes) -> Any:
 
 
 def _json_tables(pipe: Pipe) -> Iterator[Any]:
-    import pyarrow as pa
-    from pyarrow import json as arrow_json
-
     line = 1
     for piece in _pieces(pipe, quotes=False):
-        options = arrow_json.ReadOptions(block_size=len(piece))
+        options = pa.json.ReadOptions(block_size=len(piece))
         if piece.strip():
             try:
-                table = arrow_json.read_json(io.BytesIO(piece), options)
+                table = pa.json.read_json(io.BytesIO(piece), options)
             except pa.ArrowInvalid:
                 table = _mixed_rows(piece)
                 if table is None:
@@ -324,15 +314,12 @@ def _checked(batch: Any) -> Any:
 
 def arrow_as_parquet(name: str, path: str) -> str:
     """Write an Arrow stream or file as a Parquet file, batch by batch, and return its path."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
     with Reporting(name), pa.OSFile(name) as file:
         streamed = file.read(4) == ARROW_STREAM
         file.seek(0)
         stored = pa.ipc.open_stream(file) if streamed else pa.ipc.open_file(file)
         batches = stored if streamed else map(stored.get_batch, range(stored.num_record_batches))
-        with parquet.ParquetWriter(path, stored.schema) as writer:
+        with pa.parquet.ParquetWriter(path, stored.schema) as writer:
             for rows in rechunked(map(_checked, batches), ROWS):
                 writer.write_table(rows)
     return path

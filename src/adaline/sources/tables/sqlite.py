@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adaline.errors import UnreadableTable
+from adaline.lazy import pa
 from adaline.leftovers import temporary_folder
 from adaline.sources.tables.layout import check_names
 from adaline.sources.tables.sql import QUERY, chosen_table, quoted, text
@@ -65,8 +66,6 @@ def _allow(action: int, first: str | None, second: str | None, *_: str | None) -
 
 def _fill(connection: Any, names: list[str], kinds: list[int], cursor: sqlite3.Cursor) -> None:
     """Write the rows batch by batch, each column with the type of its kind."""
-    import pyarrow as pa
-
     listed = ", ".join(f"{quoted(name)} {TYPES[kind]}" for name, kind in zip(names, kinds, strict=True))
     connection.execute(f"CREATE TABLE copied ({listed})")
     while rows := cursor.fetchmany(ROWS):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adaline.errors import UnreadableTable
+from adaline.lazy import pa
 
 READERS = {
     "dta": "read_dta",
@@ -19,9 +20,6 @@ READERS = {
 
 def write_statistics_file(name: str, suffix: str, encoding: str | None, copy: str) -> None:
     """Write a file of a statistics program as a Parquet file."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
     try:
         import pyreadstat
     except ImportError:
@@ -36,13 +34,11 @@ def write_statistics_file(name: str, suffix: str, encoding: str | None, copy: st
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, UnicodeError) as error:
         raise UnreadableTable(f"{name} cannot be read: {error}; save the table as CSV") from None
     known = meta.variable_value_labels
-    parquet.write_table(pa.table({name: _column(column, known.get(name)) for name, column in columns.items()}), copy)
+    pa.parquet.write_table(pa.table({name: _column(column, known.get(name)) for name, column in columns.items()}), copy)
 
 
 def _column(values: Any, labels: dict[Any, str] | None) -> Any:
     """Return values as an Arrow array: as texts where all of them have a label, which they have in a survey's codes."""
-    import pyarrow as pa
-
     values = [None if value is None or value != value or value == "" else value for value in values]
     if labels and all(value in labels for value in values if value is not None):
         values = [None if value is None else str(labels[value]) for value in values]

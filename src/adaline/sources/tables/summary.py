@@ -16,7 +16,7 @@ from adaline.block import block_rows
 from adaline.coding.amounts import NumberSummary, RangeSummary
 from adaline.coding.columns import Column
 from adaline.coding.levels import LevelSummary, WordSummary
-from adaline.lazy import nw
+from adaline.lazy import nw, pa
 from adaline.sources.tables.batches import Run, batch_table, without_missing
 from adaline.sources.tables.relation import Relation
 from adaline.sources.threads import tree_sum
@@ -165,8 +165,5 @@ def _merged(left: TableSummary, right: TableSummary) -> TableSummary:
 
 def _gaps(chunk: Any) -> int:
     """Return the number of values of an Arrow array that are missing: NULL, or NaN."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    nan = pc.sum(pc.is_nan(chunk)).as_py() if pa.types.is_floating(chunk.type) else 0
+    nan = pa.compute.sum(pa.compute.is_nan(chunk)).as_py() if pa.types.is_floating(chunk.type) else 0
     return int(chunk.null_count + (nan or 0))

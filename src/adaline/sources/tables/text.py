@@ -20,6 +20,7 @@ from typing import Any, Self
 
 from adaline.coding.numerals import FORMS, MISSING_WORDS, WORDS, Notation
 from adaline.errors import UnreadableTable
+from adaline.lazy import pa
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.files import escaped_wildcards, is_compressed, open_compressed
 from adaline.sources.tables.layout import (
@@ -544,8 +545,6 @@ def _with_type_if(
 
 def arrow_kind(kind: Any) -> str:
     """Return "numbers", "texts" or the name of an Arrow type."""
-    import pyarrow as pa
-
     value = kind.value_type if pa.types.is_dictionary(kind) else kind
     if pa.types.is_integer(value) or pa.types.is_floating(value) or pa.types.is_decimal(value):
         return "numbers"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, Unpack, overlo
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline import inference
 from adaline.arrays import (
     Array,
     GroupsLike,
@@ -227,29 +228,23 @@ class LinearSystem(LinearRegressor):
     @by_blocks
     def _coordinates(self, X: RowsLike, k: int) -> Array:
         """Return rows X in the coordinates of target k where (X'X + P)^-1 is the identity, (n, m)."""
-        from adaline.inference.covariance import coordinates
-
         x = rows_through_basis(self, read_rows(self, X))
         x = host(x).astype(np.float64) if not is_sparse(x) else x.toarray()
-        return coordinates(self._fits[k if len(self._fits) > 1 else 0], np.column_stack([np.ones(len(x)), x]))
+        return inference.coordinates(self._fits[k if len(self._fits) > 1 else 0], np.column_stack([np.ones(len(x)), x]))
 
     def _leave_rows_out(
         self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None
     ) -> list[LeftOut] | None:
         """Return for each target the models without each row, where these have a closed form."""
-        from adaline.inference.conformal import without_rows
-
         basis = self._state.columns.basis if self._state is not None else None
         if not self._has_fixed_design() or (basis is not None and basis.learns) or self._fits[0].factor is None:
             return None
         sample = self._sample()
         each = zip(self._fits, self._sources(X, y, sample_weight), strict=True)
-        return [one for fit, source in each for one in without_rows(fit, source, sample)]
+        return [one for fit, source in each for one in inference.without_rows(fit, source, sample)]
 
     def _bootstrap_rows(self, given: RowsAgain, groups: GroupsLike) -> list[RowsOfFit] | None:
         """Return each fit with its rows, where a fit to other weights solves the same equations with them."""
-        from adaline.inference.bootstrap import regression_rows
-
         check_is_fitted(self, "coef_")
         given.refuse_offset(self)
         refuse_absorbed(self, "bootstrap")
@@ -257,7 +252,7 @@ class LinearSystem(LinearRegressor):
         if not self._has_fixed_design() or (basis is not None and basis.learns) or self._fits[0].factor is None:
             return None
         each = zip(self._fits, self._sources(*given[:3]), strict=True)
-        return [regression_rows(fit, source, self._sample(), groups) for fit, source in each]
+        return [inference.regression_rows(fit, source, self._sample(), groups) for fit, source in each]
 
     @abstractmethod
     def _has_fixed_design(self) -> bool:
@@ -273,7 +268,11 @@ class LinearSystem(LinearRegressor):
         return found
 
     def _predict(
-        self, X: RowsLike, interval: PredictedInterval | None, level: float, judged: JudgedRegression | None = None
+        self,
+        X: RowsLike,
+        interval: PredictedInterval | None,
+        level: float,
+        judged: JudgedRegression | None = None,
     ) -> Array | Interval:
         """Return predictions, with intervals of the fits as they are judged, or by classical errors."""
         check_is_fitted(self, "coef_")
@@ -302,16 +301,13 @@ class LinearSystem(LinearRegressor):
             refuse_overflow(values)
         if interval is None:
             return like_rows(X, values[:, 0] if state.flat else values)
-        from adaline.inference.classical import Interval, half_widths
-        from adaline.inference.covariance import JudgedRegression
-
         PREDICTED_INTERVAL.check("interval", interval)
         LEVEL.check("level", level)
         x = x.toarray() if is_sparse(x) else x
-        judged = JudgedRegression(state.fits, self._sample()) if judged is None else judged
-        half = half_widths(judged, x, interval == "prediction", level)
+        judged = inference.JudgedRegression(state.fits, self._sample()) if judged is None else judged
+        half = inference.half_widths(judged, x, interval == "prediction", level)
         bands = (values, values - half, values + half)
-        return Interval(*(band[:, 0] if state.flat else band for band in bands))
+        return inference.Interval(*(band[:, 0] if state.flat else band for band in bands))
 
     @view.spelled_out(ErrorArguments)
     def summary(
@@ -438,23 +434,17 @@ class LinearSystem(LinearRegressor):
     with_errors = view.with_errors
 
     def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedRegression:
-        from adaline.inference.covariance import judge_regression
-
         check_is_fitted(self, "coef_")
         rows.refuse_offset(self)
         sources = self._sources(rows.X, rows.y, rows.sample_weight) if options.needs_rows(rows.X) else None
-        return judge_regression(self._fits, sources, self._sample(), options, self._design_of)
+        return inference.judge_regression(self._fits, sources, self._sample(), options, self._design_of)
 
     def _design_of(self, k: int, fit: Fit, precision: bool) -> FittedDesign:
         """Return fit k in the form in which sums over its rows take it."""
-        from adaline.inference.covariance import lens
-
-        return lens(fit, precision)
+        return inference.lens(fit, precision)
 
     def _summarise(self, asked: InferenceView[Summary, HypothesisTest, JudgedRegression], level: float) -> Summary:
-        from adaline.inference.regression import summarise_regression
-
-        return summarise_regression(
+        return inference.summarise_regression(
             asked.judged,
             columns_of(self),
             title=type(self).__name__,
@@ -470,10 +460,10 @@ class LinearSystem(LinearRegressor):
         hypothesis: HypothesisLike,
         value: Any,
     ) -> HypothesisTest:
-        from adaline.inference.regression import hypothesis_test
-
         intercept, flat = bool(self._fitted_with.fit_intercept), self._flat
-        return hypothesis_test(asked.judged, columns_of(self), hypothesis, value, intercept=intercept, flat=flat)
+        return inference.hypothesis_test(
+            asked.judged, columns_of(self), hypothesis, value, intercept=intercept, flat=flat
+        )
 
     @np.errstate(all="ignore")
     def influence(
@@ -511,12 +501,12 @@ class LinearSystem(LinearRegressor):
         ----------
         R. D. Cook and S. Weisberg, Residuals and Influence in Regression (1982).
         """
-        from adaline.inference.influence import influence
-
         check_is_fitted(self, "coef_")
         refuse_absorbed(self, "influence")
         if any(fit.projected for fit in self._fits):
             raise InvalidParameter("no influence with endogenous columns: leverages are those of least squares")
+        from adaline.inference.influence import influence  # the package's name is that of the module
+
         return influence(self._fits, self._sources(X, y, sample_weight), self._sample(), self._flat, dfbetas)
 
     def enclose(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Enclosure:
@@ -594,10 +584,8 @@ class LinearSystem(LinearRegressor):
         ----------
         D. W. Marquardt, Technometrics 12 (1970), 591-612.
         """
-        from adaline.inference.regression import variance_inflation
-
         check_is_fitted(self, "coef_")
-        return variance_inflation(self._fits[0], self._sums, self._fitted_with.fit_intercept)
+        return inference.variance_inflation(self._fits[0], self._sums, self._fitted_with.fit_intercept)
 
     def _sum_folds(
         self,
@@ -662,9 +650,7 @@ class LinearSystem(LinearRegressor):
         >>> model.effects_["firm"]["value"].round(6).tolist()
         [-1.5, 1.5]
         """
-        from adaline.inference.coefficients import absorbed_effects
-
-        return absorbed_effects(self)
+        return inference.absorbed_effects(self)
 
     def _beside_effects(self, fit: Fit, source: Source) -> Fit:
         """Return a fit with the digits and parameters that it has beside effects that were absorbed from its rows."""
@@ -676,11 +662,7 @@ class LinearSystem(LinearRegressor):
 
     def _mean_model(self, judged: JudgedRegression | None = None) -> MeanModel:
         """Return the fit as a function from the design to the means, for `effects`."""
-        from adaline.inference.covariance import JudgedRegression
-        from adaline.inference.effects import linear_means
-        from adaline.inference.simulation import NormalAnswers
-
-        judged = JudgedRegression(self._fits, self._sample()) if judged is None else judged
+        judged = inference.JudgedRegression(self._fits, self._sample()) if judged is None else judged
         judged.options.refuse_wild("effects, means or draws of coefficients")
         fits, found = [fit.without_dependent() for fit in self._fits], judged.covariances()
         theta = np.concatenate([fit.solution.theta for fit in fits])
@@ -693,8 +675,8 @@ class LinearSystem(LinearRegressor):
                 for k in range(len(fit.squares))
             ]
         )
-        known = linear_means(theta, roots, judged.freedom, exact, judged.describe())
-        return replace(known, answers=NormalAnswers(sigma))
+        known = inference.linear_means(theta, roots, judged.freedom, exact, judged.describe())
+        return replace(known, answers=inference.NormalAnswers(sigma))
 
     def _notes(self, errors: str) -> list[str]:
         """Return lines of the summary that are about the system, not its fits."""
@@ -703,21 +685,17 @@ class LinearSystem(LinearRegressor):
 
     def _sources(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> list[Source]:
         """Return the rows again, for each fit those of its targets; refuse others than the model could have."""
-        from adaline.inference.covariance import factor_of
-
         for fit in self._fits:
-            factor_of(fit)
+            inference.factor_of(fit)
         return self._sources_of_fits(X, y, sample_weight)
 
     def _sources_of_fits(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> list[Source]:
         """Return rows for the fits, for each those of its targets."""
-        from adaline.inference.classical import by_target
-
         if has_absorbed(self) and not isinstance(X, Source):
             raise InvalidParameter("effects were absorbed from a table: give that again, as X=open_table(...)")
         reader = self._reader()
         source = open_rows(reader, X, y, sample_weight, reset=False).source
-        targets = len(by_target(self._fits))
+        targets = len(inference.by_target(self._fits))
         columns = columns_on(reader).width
         if source.shape != (columns, targets):
             raise InvalidData(

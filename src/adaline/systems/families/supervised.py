@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline import inference
 from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike
 from adaline.estimator import ClassifierMixin, RegressorMixin
 from adaline.input.coded import scored
@@ -43,9 +44,7 @@ class LinearRegressor(RegressorMixin, System):
         >>> [row["name"] for row in model.coefficients(2).rows]
         ['species[T.Gentoo]', 'sex[T.male]']
         """
-        from adaline.inference.coefficients import largest_coefficients
-
-        return largest_coefficients(self, most)
+        return inference.largest_coefficients(self, most)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
