@@ -366,6 +366,31 @@ def test_a_penalty_is_that_of_the_criterion() -> None:
     assert "penalty" in model.summary().notes[0]
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("level", [0.1, 0.5])
+def test_codes_and_counts_are_solved_as_sparse_rows(
+    level: float, weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Results of games: two columns of categories and counts that tie, whose median is proven from dense rows too."""
+    rng = np.random.default_rng(5)
+    home, away = rng.integers(0, 12, (2, 900))
+    X = np.column_stack([home[:, None] == np.arange(1, 12), away[:, None] == np.arange(1, 12)]).astype(float)
+    y = rng.poisson(np.exp(0.3 + 0.1 * np.sin(home) - 0.1 * np.cos(away))).astype(float)
+    weight = rng.integers(1, 4, 900) if weighted else None
+    found = []
+    for share in (quantile_solver.SPARSE_SHARE, 0.0):
+        monkeypatch.setattr(quantile_solver, "SPARSE_SHARE", share)
+        model = RobustRegression(loss="quantile", quantile=level).fit(X, y, weight)
+        assert model.certificate_.gap <= 1e-9 * model.certificate_.objective
+        found.append(model.certificate_.objective)
+    theirs = QuantileRegressor(quantile=level, alpha=0, solver="highs").fit(X, y, weight)
+    r = y - theirs.predict(X)
+    lost = np.average(np.where(r > 0, level * r, (level - 1) * r), weights=weight) * (
+        900 if weight is None else weight.sum()
+    )
+    np.testing.assert_allclose(found, lost, rtol=1e-9)
+
+
 @pytest.mark.parametrize("settings", [{"epochs": 2}, {"epochs": 1, "loss": "quantile", "quantile": 1e-3}], ids=str)
 def test_too_few_iterations_are_told(settings: dict[str, Any]) -> None:
     rng = np.random.default_rng(3)

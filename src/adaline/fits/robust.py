@@ -310,7 +310,8 @@ def _quantile(given: TargetProblem, start: Array) -> tuple[RobustFit, list[float
         start = theta.copy()
         start[0, 0] += problem.intercept * percentile(found.r, weight, other)
         other = _within(other, weight, problem.intercept)[0]
-        next_to = regression_quantile(problem, other, weight, basis, start, criterion.most, near_already=True)
+        given = (problem, other, weight, basis, start, criterion.most)
+        next_to = regression_quantile(*given, near_already=True, proven=False)
         return off_plane(next_to.r)
 
     def off_plane(r: Array) -> Array:

@@ -67,6 +67,7 @@ KERNEL_REACH = 6.0  # widths of a kernel beyond which rows count nothing: exp(-1
 STEP = 0.7
 FIXED = 1e-8  # relative change of the covariance at which it is fixed; 10x smaller takes three more steps
 MOST_STEPS = 100
+VANISHING = 1e-5  # share of its first width at which a kernel vanishes; 10x larger may stop one that does not
 LARGEST_GROWTH = 4.0  # of the covariance in a step: where kernels meet no rows it has no bound
 
 
@@ -123,8 +124,11 @@ def quantile_errors(
         out = {"smoothed": none(problem, SAME)}
     else:
         rows = r, weight, np.where(r == 0, share * weight, weight), lengths
-        root, freedom = _smoothed(problem, level, rows, gram, quotient)
-        out = {"smoothed": StandardErrors(raw_root(problem, root, depends), few, freedom)}
+        found = _smoothed(problem, level, rows, gram, quotient)
+        if found is None:
+            out = {"smoothed": none(problem, SAME)}
+        else:
+            out = {"smoothed": StandardErrors(raw_root(problem, found[0], depends), few, found[1])}
     for name, (f, note) in densities.items():
         matrix = None if f is None else _weighed(problem, f)
         bread = None if matrix is None or not np.isfinite(matrix).all() else factor_hessian(matrix)
@@ -157,8 +161,10 @@ def _between_quantiles(r: Array, weight: Array, level: float, h: float) -> float
 
 def _smoothed(
     problem: Problem, level: float, rows: tuple[Array, Array, Array, Array], gram: Curvature, density: float
-) -> tuple[Array, float]:
+) -> tuple[Array, float] | None:
     """Return a root of the covariance in the view whose kernels are as wide as its planes, and degrees of freedom.
+
+    None where so many rows lie on the plane itself that kernels shrink onto them.
 
     In coordinates z = A'(1, v) with A A' = (X'X)^-1. `rows` are residuals, weights, weights without the rows of the
     plane, and lengths of z, (N,) each; `density` is what the widths of the first step come from.
@@ -172,14 +178,16 @@ def _smoothed(
     more = float(weight.sum()) / (float(weight.sum()) - basis.shape[1])
     meat = more * basis.T @ _weighed(problem, psi) @ basis
     covariance = np.eye(basis.shape[1]) * level * (1.0 - level) / density**2
-    reach = 0.0
+    reach, first = 0.0, np.sqrt(level * (1.0 - level)) / density
     for _ in range(MOST_STEPS):
         largest = np.linalg.norm(covariance, 2)
         if KERNEL_REACH * np.sqrt(largest) > reach:
             reach = 2.0 * KERNEL_REACH * np.sqrt(largest)
             near = (np.abs(r) <= reach * lengths) & (between > 0)
             z, w, away = gather_rows(problem, near)[:, :-1] @ basis, between[near], r[near]
-        width = np.sqrt(np.einsum("ni,ij,nj->n", z, covariance, z, optimize=True))
+        width = np.sqrt(np.maximum(np.einsum("ni,ij,nj->n", z, covariance, z, optimize=True), 0.0))
+        if (width < VANISHING * first * lengths[near]).any():
+            return None
         f = w * np.exp(-0.5 * (away / width) ** 2) / (np.sqrt(2 * np.pi) * width)
         bread = np.linalg.pinv(more * (z * f[:, None]).T @ z, hermitian=True)
         found = bread @ meat @ bread

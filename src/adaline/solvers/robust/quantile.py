@@ -12,19 +12,23 @@ The program is solved by the Frisch-Newton interior point method, with Mehrotra'
 above the plane, 0 below, and between on rows that the plane goes through; iterates satisfy the equations for A'd. At
 the end each row is either on the plane at every solution, or off it: theta is moved onto those rows, which makes it
 exact. Where steps get stuck at the boundary, as they may at levels near 0 or 1, the simplex method of HiGHS takes over.
+
+Codes of categories are mostly zeros. Such rows are sparse in the program, whose columns are then not centred: the
+constant takes in what that moves.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 from scipy import linalg
 
-from adaline.arrays import Array
+from adaline.arrays import Array, as_dense, is_sparse
 from adaline.solvers import lapack
 from adaline.solvers.robust.row_residuals import gather_rows, residuals, weighted_total
 from adaline.solvers.smooth.problem import Problem
@@ -56,6 +60,12 @@ SINGULAR_GAP = 1e-6  # the same where the equations of a step become singular, a
 CHUNK_ROWS = 4096  # rows weighted at a time, which stay in the cache; doubling it may leave the cache
 # condition of the rows on the plane beyond which outliers are looked for; 10x larger lets them cost a digit
 OUTLIER_CONDITION = 1e6
+# share of the numbers of rows that are not zero up to which they are sparse; doubling it is slower than dense products
+SPARSE_SHARE = 0.15
+# ratio of squared singular values down to which least squares are solved by products; smaller, refinement is slow
+GOOD_RANK = 1e-7
+# the same where the result is checked; smaller, factors fail
+LEAST_RANK = 1e-13
 ROUNDING_GAP = 1e-13  # gap per row, in typical residuals, at which the program ends; 10x larger loses a digit
 
 
@@ -85,12 +95,20 @@ class QuantileFit:
 
 
 def regression_quantile(
-    problem: Problem, level: float, weight: Array, basis: Array, theta: Array, rounds: int, near_already: bool = False
+    problem: Problem,
+    level: float,
+    weight: Array,
+    basis: Array,
+    theta: Array,
+    rounds: int,
+    near_already: bool = False,
+    proven: bool = True,
 ) -> QuantileFit:
     """Return the regression quantile of targets of size about one.
 
     `basis` (1 + D, p) spans the directions that the rows determine, `theta` is the start; at most `rounds` rounds.
-    `near_already` says that the start is the solution of nearly the same rows, which needs no sample.
+    `near_already` says that the start is the solution of nearly the same rows, which needs no sample. Where it need not
+    be `proven` the gap is infinite.
     """
     n, p = len(weight), basis.shape[1]
     positive = weight > 0
@@ -121,7 +139,7 @@ def regression_quantile(
         wrong = (side != 0) & (side * r <= rounding)  # on the plane is on neither side
         if not wrong.any():
             break
-    gap = _gap(problem, level, weight, r, zero, d, near, theta)
+    gap = _gap(problem, level, weight, r, zero, d, near, theta) if proven else np.inf
     return QuantileFit(theta, r, history[-1], gap, vertex.unique and not wrong.any(), vertex.condition, history, steps)
 
 
@@ -146,7 +164,7 @@ class Vertex:
     steps: int
 
 
-def solve_program(a: Array, t: Array, level: float, theta: Array) -> Vertex:
+def solve_program(a: Any, t: Array, level: float, theta: Array) -> Vertex:
     """Solve for rows a (n, p) and targets t (n,), starting near theta; theta moves only where the rows determine it."""
     seen = _row_space(a)
     if seen is None:
@@ -155,17 +173,18 @@ def solve_program(a: Array, t: Array, level: float, theta: Array) -> Vertex:
     return replace(found, theta=theta + seen @ found.theta, unique=False)
 
 
-def _row_space(a: Array) -> Array | None:
+def _row_space(a: Any) -> Array | None:
     """Return a basis (p, k) of the directions that rows determine; None where these are all."""
-    values = np.linalg.eigvalsh(a.T @ a)
+    values = np.linalg.eigvalsh(_products(a, None))
     if values[0] > DOUBTFUL_RANK * values[-1]:
         return None
+    a = as_dense(a)
     size, vectors = np.linalg.svd(a, full_matrices=False)[1:]
     seen = size > len(a) * EPS * size[0]
     return None if seen.all() and len(size) == a.shape[1] else vectors[seen].T
 
 
-def _solve_full_rank(a: Array, t: Array, level: float, theta: Array) -> Vertex:
+def _solve_full_rank(a: Any, t: Array, level: float, theta: Array) -> Vertex:
     """Solve for rows a (n, p) of full rank and targets t (n,), starting near theta.
 
     Where theta fits all rows up to rounding, no loss is left: every d of 1 - level satisfies the dual equations.
@@ -173,7 +192,7 @@ def _solve_full_rank(a: Array, t: Array, level: float, theta: Array) -> Vertex:
     targets are brought nearer, if that changes no side.
     """
     r = t - a @ theta
-    if (np.abs(r) <= ROUNDING * np.sqrt(len(theta)) * (np.abs(t) + np.abs(a) @ np.abs(theta))).all():
+    if (np.abs(r) <= ROUNDING * np.sqrt(len(theta)) * (np.abs(t) + abs(a) @ np.abs(theta))).all():
         return _through(a, t, theta, np.full(len(t), 1.0 - level), np.full(len(t), True), 0)
     found, end = _follow(a, t, level, theta)
     if end is End.CONVERGED and not (found.unique and found.condition > OUTLIER_CONDITION):
@@ -207,10 +226,56 @@ def _solve_near(
         sums = [weighted_total(problem, side == one, weight) for one in (1.0, -1.0) if (side == one).any()]
         rows = np.concatenate([rows, *(one[None] for one in sums)])
     rows[:, 0] *= problem.intercept
-    a, t = rows[:, :-1] @ basis, rows[:, -1]
+    t, own = rows[:, -1], int(near.sum())
+    if basis.shape[0] == basis.shape[1]:  # the rows determine all directions
+        moved = np.append(0.0, problem.view.offset * problem.intercept)
+        sparse = _sparse(rows[:, :-1], moved)
+        start = theta[0].copy()
+        if sparse is not None:
+            start[0] += moved @ start
+        vertex = solve_program(rows[:, :-1] if sparse is None else sparse, t, level, start)
+        found = vertex.theta.copy()
+        if sparse is not None:
+            found[0] -= moved @ found
+        return found[None], vertex, vertex.d[:own]
     start = np.linalg.lstsq(basis, theta[0])[0]
-    vertex = solve_program(a, t, level, start)
-    return (basis @ vertex.theta)[None], vertex, vertex.d[: int(near.sum())]
+    vertex = solve_program(rows[:, :-1] @ basis, t, level, start)
+    return (basis @ vertex.theta)[None], vertex, vertex.d[:own]
+
+
+def _sparse(rows: Array, moved: Array) -> Any:
+    """Return rows (n, p) less their first column times `moved` (p,), which views add, as CSR; None if few are zero."""
+    first = rows[:CHUNK_ROWS]
+    if np.count_nonzero(first - first[:, :1] * moved) > SPARSE_SHARE * first.size:
+        return None
+    found = scipy.sparse.csr_array(rows - rows[:, :1] * moved)
+    return found if found.nnz <= SPARSE_SHARE * rows.size else None
+
+
+def _products(a: Any, weight: Array | None) -> Array:
+    """Return A' diag(weight) A, (p, p), of rows a (n, p), sparse or not."""
+    if is_sparse(a):
+        turned = a.T.tocsr()
+        if weight is not None:
+            turned.data *= weight[turned.indices]
+        return np.asarray((turned @ a).toarray())
+    out = np.zeros((a.shape[1], a.shape[1]))
+    for first in range(0, len(a), CHUNK_ROWS):
+        rows = a[first : first + CHUNK_ROWS]
+        out += (rows if weight is None else rows * weight[first : first + CHUNK_ROWS, None]).T @ rows
+    return out
+
+
+def _solver(a: Any, weight: Array, least: float = GOOD_RANK) -> tuple[Any, float] | None:
+    """Return what solves A' diag(weight) A x = b, and the condition of A; None where that is not clearly of full rank.
+
+    The error of a solve is a small share of the solution, which refinement removes.
+    """
+    products = _products(a, weight)
+    values = np.linalg.eigvalsh(products)
+    if not values[0] > least * values[-1]:
+        return None
+    return linalg.cho_factor(products), float(np.sqrt(values[-1] / values[0]))
 
 
 def _sampled(positive: NDArray[np.bool_], most: int) -> NDArray[np.bool_]:
@@ -259,7 +324,13 @@ def _gap(
     lack[0] *= problem.intercept
     if zero.any():
         room = np.minimum(full[zero], 1.0 - full[zero]).clip(0.0)
-        more = room * linalg.lstsq(rows.T * room, lack)[0]
+        more, before = np.zeros(len(rows)), np.abs(lack).max()
+        solver = _solver(rows, room**2, LEAST_RANK)
+        if solver is not None:
+            for _ in range(3):
+                more += room**2 * (rows @ linalg.cho_solve(solver[0], lack - rows.T @ more))
+        if not np.abs(lack - rows.T @ more).max() <= DUAL_ROUNDING * before:
+            more = room * linalg.lstsq(rows.T * room, lack)[0]
         full[zero] += more
         lack = lack - rows.T @ more
     if np.maximum(-full, full - 1.0).max(initial=0.0) > DUAL_ROUNDING:
@@ -275,7 +346,7 @@ class End(Enum):
     STUCK = auto()
 
 
-def _follow(a: Array, t: Array, level: float, theta: Array) -> tuple[Vertex, End]:
+def _follow(a: Any, t: Array, level: float, theta: Array) -> tuple[Vertex, End]:
     """Return a solution by the interior point method: d and 1 - d, times how far rows lie below and above, go to 0."""
     share = np.repeat([[1.0 - level], [level]], len(t), axis=1)
     total = a.T @ share[0]
@@ -309,9 +380,7 @@ def _is_rounding(gap: float, slack: Array) -> bool:
 
 
 @np.errstate(all="ignore")  # where many rows tie, shares underflow; what is not finite is refused at the end
-def _step(
-    a: Array, t: Array, lack: Array, theta: Array, share: Array, slack: Array
-) -> tuple[Array, Array, Array] | None:
+def _step(a: Any, t: Array, lack: Array, theta: Array, share: Array, slack: Array) -> tuple[Array, Array, Array] | None:
     """Take a predictor and a corrector step; None where rounding leaves no direction.
 
     `share` and `slack` are (2, n): d and 1 - d, and how far rows lie below and above. `lack` (p,) is what rounding has
@@ -319,11 +388,7 @@ def _step(
     """
     ratio, away = slack / share, t - a @ theta
     q = 1.0 / (ratio[0] + ratio[1])
-    gram = np.zeros((a.shape[1], a.shape[1]))
-    for first in range(0, len(a), CHUNK_ROWS):
-        rows = a[first : first + CHUNK_ROWS]
-        gram += (rows * q[first : first + CHUNK_ROWS, None]).T @ rows
-    root, failed = lapack.dpotrf(gram)
+    root, failed = lapack.dpotrf(_products(a, q))
     if failed:
         return None
 
@@ -353,7 +418,7 @@ def _step(
     return theta + dual * turn, share + reach(share, more) * more, slack + dual * move
 
 
-def _simplex(a: Array, t: Array, level: float, theta: Array) -> Vertex:
+def _simplex(a: Any, t: Array, level: float, theta: Array) -> Vertex:
     """Return a solution by the simplex method on the dual, or theta where that finds none."""
     found = scipy.optimize.linprog(
         -t, A_eq=a.T, b_eq=(1.0 - level) * a.sum(axis=0), bounds=(0.0, 1.0), method="highs-ds"
@@ -363,23 +428,34 @@ def _simplex(a: Array, t: Array, level: float, theta: Array) -> Vertex:
     return _onto_plane(a, t, -found.eqlin.marginals, found.x, 1.0 - found.x, int(found.nit))
 
 
-def _onto_plane(a: Array, t: Array, theta: Array, d: Array, s: Array, steps: int) -> Vertex:
+def _onto_plane(a: Any, t: Array, theta: Array, d: Array, s: Array, steps: int) -> Vertex:
     """Return the solution with theta moved onto the rows whose d lies between 0 and 1: every solution fits them."""
     r = t - a @ theta
-    length = np.linalg.norm(a, axis=1) + np.abs(t)
+    length = _lengths(a) + np.abs(t)
     size = np.abs(r) / np.where(length > 0, length, 1.0)
     typical = max(float(np.median(size)), 1e-6 * float(size.mean()), 1e-300)
     return _through(a, t, theta, d, np.minimum(d, s) * typical > size, steps)
 
 
-def _through(a: Array, t: Array, theta: Array, d: Array, on_plane: NDArray[np.bool_], steps: int) -> Vertex:
+def _through(a: Any, t: Array, theta: Array, d: Array, on_plane: NDArray[np.bool_], steps: int) -> Vertex:
     """Return the solution with theta moved onto these rows."""
-    rows = a[on_plane]
-    if not len(rows):
+    rows = a[np.flatnonzero(on_plane)]
+    if not on_plane.any():
         return Vertex(theta, d, on_plane, False, np.inf, steps)
-    length = np.linalg.norm(rows, axis=1) + np.abs(t[on_plane])
+    length = _lengths(rows) + np.abs(t[on_plane])
     unit = np.where(length > 0, length, 1.0)
+    solver = _solver(rows, unit**-2.0)
+    if solver is not None:
+        for _ in range(3):
+            theta = theta + linalg.cho_solve(solver[0], rows.T @ ((t - a @ theta)[on_plane] / unit**2))
+        return Vertex(theta, d, on_plane, True, solver[1], steps)
+    rows = as_dense(rows)
     for _ in range(2):
         gain, _, rank, values = linalg.lstsq(rows / unit[:, None], (t - a @ theta)[on_plane] / unit, cond=1e-11)
         theta = theta + gain
     return Vertex(theta, d, on_plane, rank == a.shape[1], float(values[0] / values[rank - 1]), steps)
+
+
+def _lengths(a: Any) -> Array:
+    """Return the lengths of rows, (n,), sparse or not."""
+    return np.asarray(scipy.sparse.linalg.norm(a, axis=1) if is_sparse(a) else np.linalg.norm(a, axis=1))
