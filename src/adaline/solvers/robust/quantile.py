@@ -21,14 +21,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 from scipy import linalg
 
-from adaline.arrays import Array, as_dense, is_sparse
+from adaline.arrays import AnyArray, Array, as_dense, is_sparse
 from adaline.solvers import lapack
 from adaline.solvers.robust.row_residuals import gather_rows, residuals, weighted_total
 from adaline.solvers.smooth.problem import Problem
@@ -164,7 +163,7 @@ class Vertex:
     steps: int
 
 
-def solve_program(a: Any, t: Array, level: float, theta: Array) -> Vertex:
+def solve_program(a: AnyArray, t: Array, level: float, theta: Array) -> Vertex:
     """Solve for rows a (n, p) and targets t (n,), starting near theta; theta moves only where the rows determine it."""
     seen = _row_space(a)
     if seen is None:
@@ -173,7 +172,7 @@ def solve_program(a: Any, t: Array, level: float, theta: Array) -> Vertex:
     return replace(found, theta=theta + seen @ found.theta, unique=False)
 
 
-def _row_space(a: Any) -> Array | None:
+def _row_space(a: AnyArray) -> Array | None:
     """Return a basis (p, k) of the directions that rows determine; None where these are all."""
     values = np.linalg.eigvalsh(_products(a, None))
     if values[0] > DOUBTFUL_RANK * values[-1]:
@@ -184,7 +183,7 @@ def _row_space(a: Any) -> Array | None:
     return None if seen.all() and len(size) == a.shape[1] else vectors[seen].T
 
 
-def _solve_full_rank(a: Any, t: Array, level: float, theta: Array) -> Vertex:
+def _solve_full_rank(a: AnyArray, t: Array, level: float, theta: Array) -> Vertex:
     """Solve for rows a (n, p) of full rank and targets t (n,), starting near theta.
 
     Where theta fits all rows up to rounding, no loss is left: every d of 1 - level satisfies the dual equations.
@@ -243,7 +242,7 @@ def _solve_near(
     return (basis @ vertex.theta)[None], vertex, vertex.d[:own]
 
 
-def _sparse(rows: Array, moved: Array) -> Any:
+def _sparse(rows: Array, moved: Array) -> AnyArray:
     """Return rows (n, p) less their first column times `moved` (p,), which views add, as CSR; None if few are zero."""
     first = rows[:CHUNK_ROWS]
     if np.count_nonzero(first - first[:, :1] * moved) > SPARSE_SHARE * first.size:
@@ -252,7 +251,7 @@ def _sparse(rows: Array, moved: Array) -> Any:
     return found if found.nnz <= SPARSE_SHARE * rows.size else None
 
 
-def _products(a: Any, weight: Array | None) -> Array:
+def _products(a: AnyArray, weight: Array | None) -> Array:
     """Return A' diag(weight) A, (p, p), of rows a (n, p), sparse or not."""
     if is_sparse(a):
         turned = a.T.tocsr()
@@ -266,7 +265,7 @@ def _products(a: Any, weight: Array | None) -> Array:
     return out
 
 
-def _solver(a: Any, weight: Array, least: float = GOOD_RANK) -> tuple[Any, float] | None:
+def _solver(a: AnyArray, weight: Array, least: float = GOOD_RANK) -> tuple[AnyArray, float] | None:
     """Return what solves A' diag(weight) A x = b, and the condition of A; None where that is not clearly of full rank.
 
     The error of a solve is a small share of the solution, which refinement removes.
@@ -346,7 +345,7 @@ class End(Enum):
     STUCK = auto()
 
 
-def _follow(a: Any, t: Array, level: float, theta: Array) -> tuple[Vertex, End]:
+def _follow(a: AnyArray, t: Array, level: float, theta: Array) -> tuple[Vertex, End]:
     """Return a solution by the interior point method: d and 1 - d, times how far rows lie below and above, go to 0."""
     share = np.repeat([[1.0 - level], [level]], len(t), axis=1)
     total = a.T @ share[0]
@@ -380,7 +379,9 @@ def _is_rounding(gap: float, slack: Array) -> bool:
 
 
 @np.errstate(all="ignore")  # where many rows tie, shares underflow; what is not finite is refused at the end
-def _step(a: Any, t: Array, lack: Array, theta: Array, share: Array, slack: Array) -> tuple[Array, Array, Array] | None:
+def _step(
+    a: AnyArray, t: Array, lack: Array, theta: Array, share: Array, slack: Array
+) -> tuple[Array, Array, Array] | None:
     """Take a predictor and a corrector step; None where rounding leaves no direction.
 
     `share` and `slack` are (2, n): d and 1 - d, and how far rows lie below and above. `lack` (p,) is what rounding has
@@ -418,7 +419,7 @@ def _step(a: Any, t: Array, lack: Array, theta: Array, share: Array, slack: Arra
     return theta + dual * turn, share + reach(share, more) * more, slack + dual * move
 
 
-def _simplex(a: Any, t: Array, level: float, theta: Array) -> Vertex:
+def _simplex(a: AnyArray, t: Array, level: float, theta: Array) -> Vertex:
     """Return a solution by the simplex method on the dual, or theta where that finds none."""
     found = scipy.optimize.linprog(
         -t, A_eq=a.T, b_eq=(1.0 - level) * a.sum(axis=0), bounds=(0.0, 1.0), method="highs-ds"
@@ -428,7 +429,7 @@ def _simplex(a: Any, t: Array, level: float, theta: Array) -> Vertex:
     return _onto_plane(a, t, -found.eqlin.marginals, found.x, 1.0 - found.x, int(found.nit))
 
 
-def _onto_plane(a: Any, t: Array, theta: Array, d: Array, s: Array, steps: int) -> Vertex:
+def _onto_plane(a: AnyArray, t: Array, theta: Array, d: Array, s: Array, steps: int) -> Vertex:
     """Return the solution with theta moved onto the rows whose d lies between 0 and 1: every solution fits them."""
     r = t - a @ theta
     length = _lengths(a) + np.abs(t)
@@ -437,7 +438,7 @@ def _onto_plane(a: Any, t: Array, theta: Array, d: Array, s: Array, steps: int) 
     return _through(a, t, theta, d, np.minimum(d, s) * typical > size, steps)
 
 
-def _through(a: Any, t: Array, theta: Array, d: Array, on_plane: NDArray[np.bool_], steps: int) -> Vertex:
+def _through(a: AnyArray, t: Array, theta: Array, d: Array, on_plane: NDArray[np.bool_], steps: int) -> Vertex:
     """Return the solution with theta moved onto these rows."""
     rows = a[np.flatnonzero(on_plane)]
     if not on_plane.any():
@@ -456,6 +457,6 @@ def _through(a: Any, t: Array, theta: Array, d: Array, on_plane: NDArray[np.bool
     return Vertex(theta, d, on_plane, rank == a.shape[1], float(values[0] / values[rank - 1]), steps)
 
 
-def _lengths(a: Any) -> Array:
+def _lengths(a: AnyArray) -> Array:
     """Return the lengths of rows, (n,), sparse or not."""
     return np.asarray(scipy.sparse.linalg.norm(a, axis=1) if is_sparse(a) else np.linalg.norm(a, axis=1))
