@@ -210,6 +210,16 @@ def test_models_of_several_classes_and_robust_ones_have_tables_of_terms() -> Non
     assert clustered.anova().rows[0]["chi2"] == pytest.approx(clustered.test("bill_length_mm").chi2)
 
 
+def test_a_term_that_few_groups_cannot_test_is_said_beside_the_others() -> None:
+    rows = BIRDS[["sex", "bill_length_mm"]].assign(month=np.array(list("abcdefgh"))[np.arange(len(BIRDS)) % 8])
+    model = LinearRegression().fit(rows, BIRDS.body_mass_g)
+    view = model.with_errors("cluster", rows, BIRDS.body_mass_g, groups=BIRDS.island)
+    found = view.anova().to_dict()["terms"]
+    assert [set(row) >= {"F", "p_value"} for row in found] == [True, True, False]
+    assert found[0]["p_value"] == pytest.approx(view.test("sex").p_value)
+    assert "month is not tested: these 7 hypotheses cannot be tested together" in str(view.anova())
+
+
 def test_terms_that_the_rows_do_not_tell_apart() -> None:
     rows = BIRDS.assign(twice=2 * BIRDS.bill_length_mm)
     model = LinearRegression().fit(rows[["species", "bill_length_mm", "twice"]], rows.body_mass_g)

@@ -192,6 +192,8 @@ def model() -> LinearRegression:
         (lambda: LogisticRegression().fit(ROWS), r"requires y.*fit\(X, y\)"),
         (lambda: LinearRegression().fit([["a"], ["b"]], [1, 2]), r"string to float: 'a'\. .*frame.*categories"),
         (lambda: LinearRegression().fit([[1, 2], [3]], [1, 2]), "rows have different lengths"),
+        (lambda: LinearRegression().fit(ROWS, "mass"), "y is the text 'mass': .*name their column"),
+        (lambda: LogisticRegression().fit(ROWS, "y ~ x"), "y is the text 'y ~ x'"),
         (lambda: LinearRegression().fit(ROWS, list("abcdef")), r"'a'\. A regression needs numbers as targets"),
         (lambda: LinearRegression().fit(ROWS, pd.Series(list("abcdef"))), "numbers as targets"),
         (lambda: LinearRegression().fit(ROWS, TARGETS, -1.0), "Negative values in sample_weight"),

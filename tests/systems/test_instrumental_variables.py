@@ -270,6 +270,7 @@ def test_absorbed_effects_have_robust_errors_and_are_those_of_dummies() -> None:
         ("y ~ x | 0 | d ~ x", r"1 endogenous column \(d\) needs at least as many instruments, and there are 0"),
         ("y ~ x | 0 | d + x:d ~ z", "2 endogenous columns"),
         ("y ~ x | 0 | e ~ z", "there is no such column"),
+        ("y ~ x | z", r"z after the bar .* is absorbed, and no column is endogenous: .* 'y ~ x \| z \| d ~ z'"),
     ],
 )
 def test_formulas_that_cannot_be_fitted_say_why(formula: str, message: str) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache, reduce
 from itertools import islice, product
+from keyword import iskeyword
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -240,8 +241,13 @@ class _Compiler:
                 return self._learned(name, node)
             case ast.Call(func=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=name), args=args, keywords=[]):
                 return self.build(ast.Call(func=ast.Name(id=name), args=args, keywords=[]))
+        shown = self.shown(node)
+        if re.match(r"(s|te)\(", shown):
+            raise InvalidParameter(
+                f"{shown!r:.200} stands in a product: a curve for each level of a column is 's(x, by=g) + g'"
+            )
         raise InvalidParameter(
-            f"cannot read {self.shown(node)!r:.200} in the formula's {self.text!r:.200}: there are columns, numbers, "
+            f"cannot read {shown!r:.200} in the formula's {self.text!r:.200}: there are columns, numbers, "
             f"+ - * / ^, comparisons, C(column), factor(column), offset(), lag(column, k), and "
             f"{', '.join([*FUNCTIONS, *OF_SEVERAL, 'ifelse', *LEARNERS])}"
         )
@@ -306,7 +312,22 @@ def syntax_tree(text: str) -> tuple[ast.expr, dict[str, str]]:
     try:
         return ast.parse("".join(parts).strip(), mode="eval").body, quoted
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise InvalidParameter(f"cannot read {text!r:.200} in the formula") from None
+        word = reserved_word(text)
+        hint = f": {word!r} is a word of Python, so write `{word}` for the column" if word else ""
+        raise InvalidParameter(f"cannot read {text!r:.200} in the formula{hint}") from None
+
+
+def reserved_word(text: str) -> str | None:
+    """Return the first word outside quotes that Python keeps for itself, such as "class"; None without one.
+
+    Examples
+    --------
+    >>> from adaline.coding.expressions import reserved_word
+    >>> reserved_word("s(x, by=class)"), reserved_word("log(`class`)")
+    ('class', None)
+    """
+    words = re.findall(r"\b[a-z]+\b", " ".join(QUOTED.split(text)[::2]))
+    return next((word for word in words if iskeyword(word)), None)
 
 
 def shown_expression(node: ast.AST, quoted: Mapping[str, str]) -> str:

@@ -19,6 +19,7 @@ from adaline.coding.expressions import (
     lag_of,
     names_in,
     outside_quotes,
+    reserved_word,
     syntax_tree,
 )
 from adaline.coding.terms import Term, TermFactor
@@ -202,6 +203,10 @@ def _sides(text: str, bare: str, shown: str, everything: Collection[str]) -> tup
             first, hint = [f"write C({other[1]}) for {other[0]}"], ""
         elif other := re.search(r"%[^%\s]*%", bare):
             first, hint = [f"{other[0]} is not among the operators inside I(): +, -, *, /, ^ and comparisons"], ""
+        elif isinstance(error, SyntaxError) and (word := reserved_word(text.replace("`", " "))):
+            first = [f"{word!r} is a word of Python, which no function can have here: rename the column"]
+        elif "context" in first[0]:
+            first = ["a bracket or a quotation mark is not closed"]
         raise InvalidParameter(f"cannot read the formula {shown!r}: {first[0][:200]}{hint}") from None
     except AttributeError:  # of formulaic, where a bracket is closed by one of another kind
         raise InvalidParameter(f"cannot read the formula {shown!r}: its brackets do not match") from None

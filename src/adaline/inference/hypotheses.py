@@ -166,7 +166,7 @@ def wald(fit: Fit, covariance: Covariance, tested: Hypotheses) -> tuple[float, f
     squares = quadratic(covariance.along(every), difference, assumed)
     if np.isnan(squares):
         raise InvalidParameter(
-            f"these {len(matrix)} hypotheses cannot be tested together: some follow from others"
+            f"these {len(every)} hypotheses cannot be tested together: some follow from others"
             + (", or there are fewer groups than hypotheses" if covariance.errors == "cluster" else "")
         )
     f = squares / len(matrix)

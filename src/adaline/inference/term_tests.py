@@ -114,13 +114,22 @@ def check_type(kind: TestType) -> None:
 def terms_tested(view: JudgedModel, kind: TestType) -> TermTests:
     """Return the tests of all terms of a model with the errors of a view."""
     model = view.model
-    rows = [tested_term(view, term, tested) for term, tested in hypotheses_of(model, kind)]
+    rows: list[dict[str, Any]] = []
+    refused: list[tuple[str, InvalidParameter]] = []
+    for term, tested in hypotheses_of(model, kind):
+        try:
+            rows.append(tested_term(view, term, tested))
+        except InvalidParameter as error:  # a few groups do not have errors for every term
+            refused.append((term.name, error))
+            rows.append({"term": term.name, "df": len(tested.matrix)})
+    if len(refused) == len(rows):
+        raise refused[0][1]
     return TermTests(
         f"{type(model).__name__}: tests of terms, {TITLES[kind]}",
         rows,
         errors=str(view.options.errors),
         residual=_residual(view),
-        notes=_notes(view),
+        notes=(*_notes(view), *(f"{name} is not tested: {error}" for name, error in refused)),
     )
 
 

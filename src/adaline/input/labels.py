@@ -42,6 +42,15 @@ def too_few_classes(title: str, classes: Sequence[Any] | NDArray[Any], more: str
     )
 
 
+def refuse_name(y: TargetsLike) -> None:
+    """Refuse a text as targets: the name of a column, or a formula."""
+    if isinstance(y, str):
+        raise InvalidData(
+            f"y is the text {y!r:.200}: give the targets themselves, or name their column in the table, as by "
+            "fit(adaline.open_table(X, target=...)) or formula=..."
+        )
+
+
 def read_labels(y: TargetsLike) -> Any:
     """Return labels as a vector, (n,); refuse values that cannot be labels."""
     if y is None:
@@ -53,6 +62,7 @@ def read_labels(y: TargetsLike) -> Any:
         if y.ndim == 1 and has_float64(y) and (not namespace(y).isdtype(y.dtype, "real floating") or _are_few_whole(y)):
             return y
         y = host_values(y)
+    refuse_name(y)
     refuse_masked(y, "y")
     try:
         labels = _vector(collected(y))

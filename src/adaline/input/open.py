@@ -44,7 +44,7 @@ from adaline.fitted import AnySystem
 from adaline.input.basis import basis_of, learn_basis, rows_through_basis, wanted_basis
 from adaline.input.coded import coded, is_coded, take_intercept
 from adaline.input.columns import InputColumns, first_index, kept_names
-from adaline.input.labels import Labels, category_order, encode_labels, read_labels
+from adaline.input.labels import Labels, category_order, encode_labels, read_labels, refuse_name
 from adaline.input.system import System, absorbs_nothing, coding_on, columns_if_any, columns_on, names_on
 from adaline.lazy import nw, sklearn
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource, is_table
@@ -309,6 +309,7 @@ def read_targets(system: AnySystem, y: TargetsLike, rows: int) -> Array:
         y = on_torch(y)
         y = to_device_of(y, y) if has_float64(y) else host(y)
     else:
+        refuse_name(y)
         refuse_masked(y, "y")
         if not isinstance(y, np.ndarray):
             y = _from_frame(y)

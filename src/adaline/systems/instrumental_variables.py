@@ -297,6 +297,12 @@ class InstrumentalVariables(LinearSystem):
     def _opened(self, source: Source, columns: InputColumns) -> InstrumentedRows:
         rows = super()._opened(source, columns)
         design = read_design(columns, _listed(self.endogenous), _listed(self.instruments))
+        if design is None and columns.coding is not None and (absorbed := columns.coding.effects):
+            named = " + ".join(effect.name for effect in absorbed)
+            raise InvalidParameter(
+                f"{named} after the bar of the formula is absorbed, and no column is endogenous: write "
+                f"'y ~ x | 0 | d ~ z' for the instruments z of d, or 'y ~ x | {named} | d ~ z'"
+            )
         if design is not None and columns.basis is not None:
             raise InvalidParameter(
                 "basis is for fits without endogenous columns: leave it out, and write functions of columns in a "
