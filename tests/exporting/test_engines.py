@@ -262,6 +262,17 @@ def test_tables_are_coded_as_the_model_codes_them(name: str, engine: str, tmp_pa
     compare(ENGINES[engine](model, rows, tmp_path), wanted)
 
 
+def test_a_tree_is_a_text_to_read() -> None:
+    frame = pd.DataFrame({"a b": np.arange(40.0), "kind": [f"level {k % 10}" for k in range(40)], "y": np.arange(40.0)})
+    model = LinearRegression().fit(open_table(frame, formula="y ~ cut(`a b`, 3) + kind + pmax(`a b`, 2)"))
+    text = str(model.expression())
+    assert re.fullmatch(
+        r"prediction = finite\(choose\(`a b`; <= [\d.]+: 0, <= [\d.]+: \S+, .*, unknown: missing, missing: missing\) "
+        r"\+ choose\(kind; 'level 0': 0, .*'level 7': \S+, \.\.\. 2 more, unknown: missing, missing: missing\).*\)",
+        text,
+    )
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [

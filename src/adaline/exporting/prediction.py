@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from adaline.errors import InvalidData, InvalidType
 from adaline.estimator import is_regressor
 from adaline.exporting.additive import AdditiveTree
 from adaline.exporting.columns import DesignTree, RawColumns, basis_rows, coded_rows, effects_of, plain_rows
+from adaline.exporting.notation import notation
 from adaline.exporting.tree import (
     MISSING,
     Input,
@@ -92,6 +92,10 @@ class Prediction:
         found = {"prediction": predictions, "score": scores, "probability": shares}
         return {name: nodes for name, nodes in found.items() if nodes}
 
+    def __str__(self) -> str:
+        """Return the trees as a text to read."""
+        return notation({name: one for found in self.outputs.values() for name, one in found.items()})
+
 
 def expression(model: AnyModel) -> Prediction:
     """Return what a fitted system predicts, as trees of its raw columns.
@@ -102,9 +106,9 @@ def expression(model: AnyModel) -> Prediction:
     --------
     >>> from adaline import LinearRegression
     >>> from adaline.exporting import expression
-    >>> model = LinearRegression().fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 3.0])
-    >>> expression(model).prediction[0].name
-    'finite'
+    >>> model = LinearRegression().fit([[1.0], [2.0], [3.0]], [3.0, 5.0, 7.0])
+    >>> print(expression(model))
+    prediction = finite(x0 * 2 + 1)
     """
     if is_pipeline(model):
         return _piped(model)
@@ -120,7 +124,7 @@ def expression(model: AnyModel) -> Prediction:
     return _predicted(model, _through_basis(columns, _raw_rows(columns)), columns.coding)
 
 
-def _piped(pipeline: Any) -> Prediction:
+def _piped(pipeline: AnyModel) -> Prediction:
     """Return the trees of a Pipeline: those of its last step, of the columns that the steps before it make."""
     from adaline.exporting.steps import PipedDesign  # imports scikit-learn's steps
 

@@ -12,11 +12,8 @@ from typing import ClassVar
 
 from adaline.exporting.graph import CONDITIONS, by_dependence, shared_parts, uses
 from adaline.exporting.prediction import Prediction
-from adaline.exporting.tree import Breaks, Input, Label, Node
+from adaline.exporting.tree import COMPARED, SIGNS, STRENGTH, Breaks, Input, Label, Node
 
-SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
-COMPARED = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!="}
-STRENGTH = {"add": 1, "sub": 1, "mul": 2, "div": 2}
 ATOM, SIGNED = 9, 3  # of what needs no brackets, and of numbers below zero
 WHITE = (
     " \t\n\x0b\x0c\r\x1c\x1d\x1e\x1f\x85\xa0\u1680"

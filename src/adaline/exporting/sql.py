@@ -8,8 +8,8 @@ from adaline.errors import InvalidParameter
 from adaline.exporting.dialects import LANGUAGES, SQLDialect, SQLWriter
 from adaline.exporting.graph import CONDITIONS, by_dependence, shared_parts, uses
 from adaline.exporting.prediction import Prediction
-from adaline.exporting.program import ATOM, COMPARED, SIGNED, SIGNS, STRENGTH
-from adaline.exporting.tree import Node
+from adaline.exporting.program import ATOM, SIGNED
+from adaline.exporting.tree import COMPARED, SIGNS, STRENGTH, Node
 
 DEEPEST = 150  # operations within each other in one expression; engines refuse a thousand, some less
 LONGEST = 20_000  # letters of an expression that is written where it is used

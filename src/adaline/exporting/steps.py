@@ -45,6 +45,7 @@ from adaline.exporting.tree import (
     Input,
     Label,
     Node,
+    Operand,
     apply,
     as_float,
     call,
@@ -157,11 +158,11 @@ def _parts(step: FittedStep, columns: list[Given]) -> list[Given]:
     return out
 
 
-def _times(weight: float, x: Any) -> Any:
+def _times(weight: float, x: Operand) -> Operand:
     return weight * x
 
 
-def _standard(shift: float, scale: float, x: Any) -> Any:
+def _standard(shift: float, scale: float, x: Operand) -> Operand:
     return (x - shift) / scale
 
 
@@ -189,7 +190,7 @@ def _imputed(step: FittedStep, columns: list[Given]) -> list[Given]:
     return out if step.indicator_ is None else [*out, *_indicators(step.indicator_, columns)]
 
 
-def _filled(value: float, x: Any) -> Any:
+def _filled(value: float, x: Operand) -> Operand:
     return where(if_missing(x), value, x) if isinstance(x, Node) else np.where(np.isnan(x), value, x)
 
 

@@ -50,6 +50,10 @@ COMPARISONS: dict[str, Callable[..., Any]] = {
 }
 NAMES = {function: name for name, function in (*FUNCTIONS.items(), *COMPARISONS.items())}
 
+SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+COMPARED = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!="}
+STRENGTH = {"add": 1, "sub": 1, "mul": 2, "div": 2}
+"""How arithmetic and comparisons are written, and how strongly arithmetic binds."""
 Label = str | int | float | bool
 Operand = Any
 """A node, or a number."""

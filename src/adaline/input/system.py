@@ -17,11 +17,13 @@ from adaline.fitted import AnySystem
 from adaline.forms import NOT_KEPT
 from adaline.input.columns import InputColumns
 from adaline.input.fitted_rows import FittedRows
+from adaline.lazy import LazyModule
 from adaline.results import some
 from adaline.sources import Source
 from adaline.state import MISSING, NO_SETTINGS, FitSettings, FittedAttribute, FittedState, FittedWith, change_state
 
 T = TypeVar("T")
+exporting = LazyModule("adaline.exporting")  # a layer above: a model offers what is built on it
 
 
 class ColumnAttribute(FittedAttribute[T]):
@@ -100,6 +102,33 @@ class System(BaseEstimator):
     def _recoded(self, coding: Coding) -> Coding:
         """Return how the system codes columns of a table or frame that would be coded like this."""
         return coding
+
+    def expression(self) -> Any:
+        """Return what the fitted model predicts as trees of its raw columns, `adaline.exporting.Prediction`.
+
+        Its fields are the trees: `prediction`, and of classifiers `score` and `probability`. A tree consists of
+        columns, constants, arithmetic, comparisons, functions, and choices by levels or intervals, with the coding, the
+        basis and the link of the model in it. `print` shows it; `adaline.export` writes it in another language.
+
+        Examples
+        --------
+        >>> from adaline import LogisticRegression
+        >>> model = LogisticRegression(penalty=1.0).fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
+        >>> found = model.expression()
+        >>> print(found)  # doctest: +ELLIPSIS
+        t1 = finite(x0 * ...)
+        ...
+        prediction = if(is_finite(t1), label(t1; 'no', 'yes'), missing)
+        score = t1
+        probability_no = ...
+        >>> found.score[0].name
+        'finite'
+
+        References
+        ----------
+        Lectures S1 to S5: a linear system is a formula.
+        """
+        return exporting.expression(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether the model is fitted: what scikit-learn's `check_is_fitted` asks."""
