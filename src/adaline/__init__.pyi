@@ -10,6 +10,7 @@ from adaline.errors import AdalineError as AdalineError
 from adaline.errors import AdalineWarning as AdalineWarning
 from adaline.exporting import card as card
 from adaline.exporting import export as export
+from adaline.exporting import export_onnx as export_onnx
 from adaline.exporting import from_sklearn as from_sklearn
 from adaline.exporting import to_sklearn as to_sklearn
 from adaline.fits.l1_path import l1_path as l1_path
@@ -30,7 +31,6 @@ from adaline.selection.select import select as select
 from adaline.separation.separability import separability as separability
 from adaline.sources import open_table as open_table
 from adaline.sources import set_threads as set_threads
-from adaline.storage import export_onnx as export_onnx
 from adaline.storage import load as load
 from adaline.storage import read_header as read_header
 from adaline.storage import save as save

@@ -92,9 +92,7 @@ def run_c(model: Any, frame: pd.DataFrame, folder: Path, compiler: str = "gcc") 
         values = []
         for one in inputs:
             value = row[one.name]
-            values.append(
-                c_text(value) if one.kind == "text" else c_number(math.nan if value is None else float(value))
-            )
+            values.append(c_text(value) if one.is_text else c_number(math.nan if value is None else float(value)))
         rows.append("{" + ", ".join(values or ["0"]) + "}")
     prints = []
     for group, keys in names(prediction).items():

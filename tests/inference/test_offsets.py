@@ -26,6 +26,7 @@ from adaline.estimator import clone
 from adaline.losses import LOSSES
 from adaline.storage import export_onnx
 from tests.inference.against import column, table
+from tests.storage.graphs import run
 
 DATA = Path(__file__).parents[1] / "data" / "glm"
 ROWS, THEIRS = pd.read_csv(DATA / "rows.csv"), table("glm/offsets.csv")
@@ -251,7 +252,7 @@ def test_inference_knows_the_offset() -> None:
 ABSORBING = open_table(TABLE.assign(g=W), target="w", features=["x1"], offset="o", absorb=["g"])
 
 
-def test_what_an_offset_cannot_be_is_refused(tmp_path: Path) -> None:
+def test_what_an_offset_cannot_be_is_refused() -> None:
     model = logistic()
     plain = LogisticRegression().fit(X, TWO)
     for asked, match in (
@@ -273,6 +274,16 @@ def test_what_an_offset_cannot_be_is_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises((InvalidParameter, InvalidData), match=match):
             asked()
-    for one in TAKING.values():
-        with pytest.raises(TypeError, match="needs an offset"):
-            export_onnx(clone(one).fit(X, TWO, offset=SHIFT), tmp_path / "m.onnx")
+
+
+@pytest.mark.parametrize("name", TAKING)
+def test_a_graph_takes_the_offset(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    model = clone(TAKING[name]).fit(X, TWO, offset=SHIFT)
+    export_onnx(model, tmp_path / "m.onnx")
+    found, expected = run(tmp_path / "m.onnx", X, "float64", SHIFT), model.predict(X, offset=SHIFT)
+    if "label" in found:
+        assert (found["label"] == expected).all()
+        np.testing.assert_allclose(found["probability"], model.predict_proba(X, offset=SHIFT), rtol=1e-11)
+    else:
+        np.testing.assert_allclose(found["prediction"], expected, rtol=1e-11)

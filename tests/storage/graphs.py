@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 
-def run(path: Path, X: Any, dtype: str) -> dict[str, Any]:
+def run(path: Path, X: Any, dtype: str, offset: Any = None) -> dict[str, Any]:
     """Return what a graph says of rows, by output; a frame goes in by its columns where these are inputs."""
     ort = pytest.importorskip("onnxruntime")
     options = ort.SessionOptions()
@@ -19,6 +19,8 @@ def run(path: Path, X: Any, dtype: str) -> dict[str, Any]:
     for one in session.get_inputs():
         if one.name == "X":
             given["X"] = np.asarray(X).astype(dtype)
+        elif one.name == "offset":
+            given["offset"] = np.asarray(offset, dtype)[:, None]
         elif one.type == "tensor(string)":
             texts = [v if isinstance(v, str) else "" for v in X[one.name.rstrip("_")]]
             given[one.name] = np.array(texts, object)[:, None]

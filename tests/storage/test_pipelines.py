@@ -131,8 +131,6 @@ PIPELINES: dict[str, tuple[Any, Any, Any]] = {
 }
 """Pipelines, and the rows and targets that they are fitted to."""
 
-NO_GRAPH = {"basis": "Beside has no ONNX form yet"}
-
 
 @cache
 def fitted(name: str) -> Any:
@@ -199,10 +197,6 @@ OUTPUTS = {
 def test_the_graph_says_what_the_pipeline_says(name: str, dtype: str, tmp_path: Path) -> None:
     pytest.importorskip("onnx")
     pipeline, X = fitted(name), PIPELINES[name][1]
-    if name in NO_GRAPH:
-        with pytest.raises(InvalidType, match=NO_GRAPH[name]):
-            export_onnx(pipeline, tmp_path / "m", dtype=dtype)
-        return
     export_onnx(pipeline, tmp_path / "m", dtype=dtype)
     if isinstance(X, pd.DataFrame):
         rows = X.astype({key: dtype for key in X if X[key].dtype.kind == "f"})
@@ -272,9 +266,25 @@ def test_other_steps_are_refused_by_name(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     pipeline = clone(pipeline).fit(ARRAY[:, :3] % 7, TARGET)
-    for write in (save, export_onnx):
-        with pytest.raises(InvalidType, match=message):
-            write(pipeline, tmp_path / "m")
+    with pytest.raises(InvalidType, match=message):
+        save(pipeline, tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "message"),
+    [
+        (make_pipeline(StandardScaler(), Foreign()), "ends with LinearRegression, which is not an adaline model"),
+        (make_pipeline(FunctionTransformer(np.cbrt), Ridge()), "use a function of numpy such as np.log1p"),
+        (make_pipeline(StandardScaler(), CustomMachine(Plane())), "Python code"),
+        (make_pipeline(Custom(np.abs), Ridge()), "Python code of your own"),
+    ],
+    ids=["another system", "a function", "a machine", "a basis"],
+)
+def test_what_is_python_code_has_no_graph(pipeline: Any, message: str, tmp_path: Path) -> None:
+    pipeline = clone(pipeline).fit(ARRAY, TARGET)
+    with pytest.raises(InvalidType, match=message):
+        export_onnx(pipeline, tmp_path / "m")
     assert not (tmp_path / "m").exists()
 
 

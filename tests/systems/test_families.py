@@ -26,11 +26,12 @@ from adaline import (
     select,
 )
 from adaline.cli import main
-from adaline.errors import AdalineError, AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, InvalidType
+from adaline.errors import AdalineError, AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter
 from adaline.links import Power
 from adaline.losses import Linked, NegativeBinomial, Tweedie, loss_of
 from adaline.results import Status
 from adaline.storage import export_onnx
+from tests.storage.graphs import run
 
 DATA = Path(__file__).parents[1] / "data" / "glm"
 ROWS = pd.read_csv(DATA / "rows.csv")
@@ -380,8 +381,10 @@ def test_a_model_with_an_offset_predicts_with_one_and_others_have_no_summary(tmp
     model = GeneralizedLinear(loss="poisson").fit(X, target("poisson"), offset=OFFSET)
     with pytest.raises(InvalidParameter, match=r"was fitted with an offset.*offset=0"):
         model.predict(X)
-    with pytest.raises(InvalidType, match="needs an offset for each row"):
-        export_onnx(model, tmp_path / "model.onnx")
+    pytest.importorskip("onnx")
+    export_onnx(model, tmp_path / "model.onnx")
+    found = run(tmp_path / "model.onnx", X, "float64", OFFSET)["prediction"]
+    np.testing.assert_allclose(found, model.predict(X, offset=OFFSET), rtol=1e-12)
     other = GeneralizedLinear(loss="huber").fit(X, target("gamma"))
     assert not hasattr(other, "summary")
     with pytest.raises(AttributeError, match="has no attribute 'summary'") as refusal:

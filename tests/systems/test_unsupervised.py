@@ -12,8 +12,8 @@ import pytest
 
 import adaline
 from adaline.cli import main
-from adaline.errors import InvalidData, InvalidType
-from adaline.storage import export_onnx, read_header, save
+from adaline.errors import InvalidData
+from adaline.storage import read_header, save
 from adaline.systems import SYSTEMS, UNSUPERVISED
 
 RNG = np.random.default_rng(0)
@@ -51,8 +51,6 @@ def test_the_command_line_shows_and_applies_them(
     assert "certificate: solved" in capsys.readouterr().out
     assert main(["predict", str(tmp_path / "m"), str(tmp_path / "t.csv"), "-o", str(tmp_path / "out.csv")]) == 0
     np.testing.assert_array_equal(pd.read_csv(tmp_path / "out.csv")["prediction"], model.predict(FRAME))
-    with pytest.raises(InvalidType, match="no ONNX form"):
-        export_onnx(model, tmp_path / "m.onnx")
 
 
 @EACH

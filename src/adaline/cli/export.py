@@ -14,7 +14,7 @@ from adaline.errors import InvalidParameter
 from adaline.exporting.dialects import SQLDialect
 from adaline.exporting.export import ENDINGS, Destination, export
 from adaline.exporting.model_card import card
-from adaline.storage.onnx import GraphNumbers
+from adaline.exporting.onnx import GraphNumbers, export_onnx
 from adaline.wording import file_name
 
 
@@ -37,7 +37,7 @@ def run_export(
         check_output(output, tuple(ENDINGS) if to is None else ())
     model = storage.load(path)
     if output is not None and (to or ENDINGS[output.suffix.lower()]) == "onnx":
-        storage.export_onnx(model, output, dtype=dtype)
+        export_onnx(model, output, dtype=dtype)
     else:
         asked: Any = listed(outputs)
         kept = listed(keep) or ()

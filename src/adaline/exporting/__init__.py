@@ -1,4 +1,4 @@
-"""A model outside Python: its prediction as a tree, printed as SQL, C, JavaScript or plain Python.
+"""A model outside Python: its prediction as a tree, printed as SQL, C, JavaScript, plain Python or ONNX.
 
 `columns.py` and `prediction.py` make the tree (`tree.py`) of a fitted system; each language is a printer of it.
 """

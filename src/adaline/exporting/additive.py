@@ -26,10 +26,14 @@ class AdditiveTree(DesignTree):
         design = self.design
         parts: list[LearnedSmooth | LearnedGroups] = [*design.smooths_, *design.groups_]
         first, *own = np.split(weights, np.cumsum([len(design.linear_), *(one.width for one in parts)])[:-1])
-        sums = [self.given[j] * float(w) for j, w in zip(design.linear_, first, strict=True) if w]
+        sums = [self.given[j] * float(w) for j, w in zip(design.linear_, first, strict=True)]
         for one, w in zip(parts, own, strict=True):
             sums.append(self._smooth(one, w) if isinstance(one, LearnedSmooth) else self.effects(one, w))
         return total(sums)
+
+    def _unread(self, found: Node, weights: Array) -> list[Node]:
+        """Return nothing: `linear` reads all columns."""
+        return []
 
     def _smooth(self, one: LearnedSmooth, weights: Array) -> Node:
         curves: list[FactorColumns] = [

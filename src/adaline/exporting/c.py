@@ -61,14 +61,14 @@ class CProgram(Program):
     def choice(self, condition: str, yes: str, no: str) -> str:
         return f"{condition} ? {yes} : {no}"
 
-    def found_level(self, text: str, levels: tuple[Label, ...]) -> str:
+    def found_level(self, text: str, levels: tuple[Label, ...], verbatim: bool) -> str:
         if not isinstance(levels[0], str):
             parts = [f"{text} == {self.number(float(one))} ? {k} : " for k, one in enumerate(levels)]
             return f"({''.join(parts)}isnan({text}) ? {ABSENT} : {UNKNOWN})"
         table = f"levels{len(self.tables)}"
         entries = ", ".join(c_string(str(one)) for one in sorted(map(str, levels), key=str.encode))
         self.tables.append(f"static const char *const {table}[{len(levels)}] = {{{entries}}};")
-        return f"{self.name}_level({text}, {table}, {len(levels)})"
+        return f"{self.name}_{'exact' if verbatim else 'level'}({text}, {table}, {len(levels)})"
 
     def sorted(self, index: Node, options: list[Node]) -> list[Node]:
         levels = index.value
@@ -100,7 +100,7 @@ class CProgram(Program):
 
     def source(self) -> str:
         name, guard = self.name, f"{self.name.upper()}_H"
-        types = ["const char *" if one.kind == "text" else "double " for one in self.inputs]
+        types = ["const char *" if one.is_text else "double " for one in self.inputs]
         fields = [
             f"    {t}{f}; /* {what} */" for t, f, what in zip(types, self.fields, input_notes(self.inputs), strict=True)
         ]
@@ -163,7 +163,7 @@ class CProgram(Program):
         text, out = "\n".join([*self.statements, *(one for one, _ in self.written.values())]), ""
         if f"{self.name}_finite(" in text:
             out += f"static inline double {self.name}_finite(double x) {{ return isfinite(x) ? x : NAN; }}\n"
-        if f"{self.name}_level(" in text:
+        if f"{self.name}_level(" in text or f"{self.name}_exact(" in text:
             out += (
                 LEVEL.replace("NAME", self.name)
                 .replace("WHITE", ", ".join(c_string(one) for one in WHITE))
@@ -183,7 +183,12 @@ LEVEL = f"""static inline int NAME_search(const char *text, size_t size, const c
     return {UNKNOWN};
 }}
 
-/* The index of a text among levels, sorted by their bytes; of the text without blanks around it where it is none. */
+/* The index of a text among levels, sorted by their bytes. */
+static inline int NAME_exact(const char *text, const char *const *levels, int count) {{
+    return text == NULL ? {ABSENT} : NAME_search(text, strlen(text), levels, count);
+}}
+
+/* The same; of the text without blanks around it where it is none. */
 static inline int NAME_level(const char *text, const char *const *levels, int count) {{
     static const char *const blanks[COUNT] = {{WHITE}};
     size_t size;

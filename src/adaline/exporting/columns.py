@@ -27,6 +27,7 @@ from adaline.coding.learned import BSpline, Cut, NaturalSpline, Poly
 from adaline.coding.terms import TermFactor
 from adaline.coding.texts import UNKNOWN
 from adaline.errors import InvalidType
+from adaline.exporting.graph import by_dependence
 from adaline.exporting.tree import (
     MISSING,
     Breaks,
@@ -98,13 +99,30 @@ class DesignTree(ABC):
         """Return sum_j weights_j x_j."""
 
     def output(self, weights: Array, constant: float) -> Node:
-        """Return w'x + w0, missing where it is not finite."""
-        return finite(self.linear(np.asarray(weights, dtype=np.float64)) + float(constant))
+        """Return w'x + w0, missing where it is not finite; columns of weight zero are read, as `predict` does."""
+        weights = np.asarray(weights, dtype=np.float64)
+        found = self.linear(weights)
+        return finite(total([found, *self._unread(found, weights)]) + float(constant))
+
+    def _unread(self, found: Node, weights: Array) -> list[Node]:
+        """Return zero times the columns that a sum leaves out and that read what it does not read."""
+        out: list[Node] = []
+        if not weights.all():
+            known = _inputs([found])
+            for one in (self.nodes[j] for j in np.flatnonzero(weights == 0.0)):
+                if not (own := _inputs([one])) <= known:
+                    out.append(0.0 * one)
+                    known |= own
+        return out
 
     @cached_property
     def nodes(self) -> list[Node]:
         """The columns, each as a node."""
         return [self.linear(unit) for unit in np.eye(self.width)]
+
+
+def _inputs(nodes: Sequence[Node]) -> set[Input]:
+    return {one.value for one in by_dependence(nodes) if one.name == "input"}
 
 
 class TermDesign(DesignTree):
@@ -121,6 +139,12 @@ class TermDesign(DesignTree):
         return total(
             sum_of_products(list(factors), own.reshape(shape)) for (factors, shape), own in used if np.any(own)
         )
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        """The columns, each as a node."""
+        units = [(factors, shape, unit) for factors, shape in self.terms for unit in np.eye(math.prod(shape))]
+        return [sum_of_products(list(factors), unit.reshape(shape)) for factors, shape, unit in units]
 
 
 def sum_of_products(factors: list[FactorColumns], weights: Array) -> Node:

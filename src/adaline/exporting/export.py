@@ -52,7 +52,7 @@ def export(
     The text needs no adaline where it runs. It takes raw columns: categories, dates, gaps and formulas are part of it.
     What `predict` refuses, as a level that the fit did not see or a missing number, is NULL in SQL, NaN in C (the class
     -1), null in JavaScript and None in Python. Numbers agree with `predict` to rounding: sums are taken in the order of
-    the columns. Columns whose weights are all zero are not read.
+    the columns, the constant last.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def export(
     if to == "onnx":
         if path is None:
             raise InvalidParameter("ONNX is a binary format: give a path")
-        from adaline.storage.onnx import export_onnx  # needs an optional package
+        from adaline.exporting.onnx import export_onnx  # needs an optional package
 
         export_onnx(model, path)
         return ""

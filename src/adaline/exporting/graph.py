@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from adaline.exporting.tree import Node, apply, call, constant, where
 
@@ -41,8 +41,10 @@ ERROR_SERIES = (
 CONDITIONS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "is_missing", "is_finite", "and"}
 
 
-def by_dependence(outputs: Iterable[Node]) -> list[Node]:
-    """Return all nodes of some trees, each after its arguments."""
+def by_dependence(
+    outputs: Iterable[Node], parts: Callable[[Node], Sequence[Node]] = lambda one: one.arguments
+) -> list[Node]:
+    """Return all nodes of some trees, each after its arguments, or after other parts."""
     done: set[int] = set()
     order: list[Node] = []
     stack = [(one, False) for one in reversed(list(outputs))]
@@ -55,7 +57,7 @@ def by_dependence(outputs: Iterable[Node]) -> list[Node]:
             order.append(one)
             continue
         stack.append((one, True))
-        stack += [(part, False) for part in reversed(one.arguments)]
+        stack += [(part, False) for part in reversed(parts(one))]
     return order
 
 

@@ -22,6 +22,9 @@ HELPERS = {
     f"  if (value === null || value === undefined || Number.isNaN(value)) return {ABSENT};\n"
     "  const text = String(value);\n"
     f"  return levels.get(text) ?? levels.get(trim(text)) ?? {UNKNOWN};\n}};",
+    "exact": "const exact = (value, levels) => {\n"
+    f"  if (value === null || value === undefined || Number.isNaN(value)) return {ABSENT};\n"
+    f"  return levels.get(String(value)) ?? {UNKNOWN};\n}};",
     "largest": "const largest = (scores) => scores.indexOf(Math.max(...scores));",
 }
 
@@ -58,13 +61,13 @@ class JavaScriptProgram(Program):
     def choice(self, condition: str, yes: str, no: str) -> str:
         return f"{condition} ? {yes} : {no}"
 
-    def found_level(self, text: str, levels: tuple[Label, ...]) -> str:
+    def found_level(self, text: str, levels: tuple[Label, ...], verbatim: bool) -> str:
         if not isinstance(levels[0], str):
             parts = [f"{text} === {self.number(float(one))} ? {k} : " for k, one in enumerate(levels)]
             return f"({''.join(parts)}Number.isNaN({text}) ? {ABSENT} : {UNKNOWN})"
         table = f"levels{len(self.tables)}"
         self.tables.append(f"const {table} = new Map({script_value([[one, k] for k, one in enumerate(levels)])});")
-        return f"level({text}, {table})"
+        return f"{'exact' if verbatim else 'level'}({text}, {table})"
 
     def table(self, name: str, numbers: list[str]) -> str:
         return f"const {name} = [{', '.join(numbers)}];"
@@ -86,7 +89,7 @@ class JavaScriptProgram(Program):
         reads = []
         for field, one in zip(self.fields, self.inputs, strict=True):
             value = f"row[{script_value(one.name)}]"
-            reads.append(f"const {field} = {value if one.kind == 'text' else f'number({value})'};")
+            reads.append(f"const {field} = {value if one.is_text else f'number({value})'};")
         results = []
         for group, keys in self.groups.items():
             values = [self.of(self.nodes[f"{group}/{key}"], 0) for key in keys]

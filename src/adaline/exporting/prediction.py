@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from adaline.activations import ACTIVATIONS
 from adaline.arrays import Array, host
 from adaline.coding import Coding
-from adaline.errors import InvalidData, InvalidType
+from adaline.errors import InvalidData, InvalidParameter, InvalidType, NotFittedError
 from adaline.estimator import is_regressor
 from adaline.exporting.additive import AdditiveTree
 from adaline.exporting.columns import DesignTree, RawColumns, basis_rows, coded_rows, effects_of, plain_rows
@@ -31,12 +32,21 @@ from adaline.exporting.tree import (
     erfc,
     finite,
     if_missing,
+    is_number,
     largest,
     total,
     where,
 )
 from adaline.fits.additive.design import AdditiveDesign
-from adaline.fitted import AnyModel, AnySystem, gives_probabilities, has_classes, is_linear
+from adaline.fitted import (
+    AnyModel,
+    AnySystem,
+    can_transform,
+    check_is_fitted,
+    gives_probabilities,
+    has_classes,
+    is_linear,
+)
 from adaline.input.columns import InputColumns
 from adaline.input.system import System, columns_on
 from adaline.links import LARGEST_EXPONENT, Cloglog, Link, Log, Logit, Power, Probit
@@ -62,6 +72,7 @@ from adaline.systems.families.filter import SignalSystem
 from adaline.systems.families.scheme import MOST, Scheme, is_fitted
 
 TINY = float(np.finfo(float).tiny)
+CONVERT = "convert it with from_sklearn"
 
 
 @dataclass(frozen=True)
@@ -100,7 +111,8 @@ class Prediction:
 def expression(model: AnyModel) -> Prediction:
     """Return what a fitted system predicts, as trees of its raw columns.
 
-    Weights of zero are left out, so that their columns are not read. Sums are taken in the order of the columns.
+    Sums are taken in the order of the columns, the constant last. A row is missing where `predict` refuses it, also for
+    a column of weight zero.
 
     Examples
     --------
@@ -110,39 +122,76 @@ def expression(model: AnyModel) -> Prediction:
     >>> print(expression(model))
     prediction = finite(x0 * 2 + 1)
     """
+    found = opened(model)
+    if found.system is None:
+        raise InvalidType(f"the pipeline ends with {found.last}, which is not an adaline model: {CONVERT}")
+    if isinstance(found.system, SignalSystem):
+        raise InvalidType(
+            f"{found.last} predicts a sample of a signal from those before it, and this export is of single rows: use "
+            "to='onnx'"
+        )
+    return predicted(found)
+
+
+class Opened(NamedTuple):
+    """A system, None where a pipeline ends with a transformer, and the columns that it is given as trees.
+
+    `names` are those of the raw columns, none of a table; `whole` says whether all of them are used.
+    """
+
+    system: AnyModel
+    last: str
+    rows: DesignTree
+    coding: Coding | None
+    names: list[str]
+    whole: bool = True
+    piped: bool = False
+
+
+def opened(model: AnyModel) -> Opened:
+    """Return a fitted system, or that of a pipeline, with its columns as trees."""
     if is_pipeline(model):
         return _piped(model)
     check_storable(model)
-    if isinstance(model, SignalSystem):
-        raise InvalidType(
-            f"{type(model).__name__} predicts a sample of a signal from those before it, and this export is of single "
-            "rows: use to='onnx'"
-        )
     if isinstance(model, CustomMachine):
         raise InvalidType("the machine of this model is Python code, which has no form outside adaline: use save")
     columns = columns_on(model)
-    return _predicted(model, _through_basis(columns, _raw_rows(columns)), columns.coding)
+    rows = _through_basis(columns, _raw_rows(columns))
+    coded = columns.coding is not None and columns.coding.terms
+    return Opened(model, type(model).__name__, rows, columns.coding, [] if coded else list(columns.given_names()))
 
 
-def _piped(pipeline: AnyModel) -> Prediction:
-    """Return the trees of a Pipeline: those of its last step, of the columns that the steps before it make."""
-    from adaline.exporting.steps import PipedDesign  # imports scikit-learn's steps
+def _piped(pipeline: AnyModel) -> Opened:
+    """Return the last step of a Pipeline, and the columns that the steps before it make."""
+    from adaline.exporting.steps import PipedDesign, uses_all  # imports scikit-learn's steps
 
-    *before, last = flat_steps(pipeline)
-    if not isinstance(last, System):
-        raise InvalidType(
-            f"the pipeline ends with {type(last).__name__}, which is not an adaline model: convert it with from_sklearn"
-        )
-    columns = columns_on(last)
-    if columns.coding is not None and columns.coding.terms:
-        raise InvalidType(
-            f"{type(last).__name__} codes the columns of the table that the steps before it make: fit it to the table "
-            "without them, or let the steps give an array (set_output)"
-        )
-    first = before[0] if before else last
+    steps = flat_steps(pipeline)
+    if not steps:
+        raise InvalidData("cannot export this Pipeline: no step of it does anything")
+    last, name = steps[-1], type(steps[-1]).__name__
+    system = last if isinstance(last, System) else None
+    if system is None and not can_transform(last):
+        raise InvalidType(f"the pipeline ends with {name}, which is not an adaline model: {CONVERT}")
+    for one in steps:
+        try:
+            check_is_fitted(one)
+        except NotFittedError:
+            raise InvalidParameter(f"cannot export this Pipeline: {type(one).__name__} is not fitted") from None
+    first = steps[0]
     names = getattr(first, "feature_names_in_", None)
     names = [f"x{j}" for j in range(first.n_features_in_)] if names is None else list(map(str, names))
-    return _predicted(last, _through_basis(columns, PipedDesign(before, names)), None)
+    rows: DesignTree = PipedDesign(steps[:-1] if system is not None else steps, names)
+    if system is not None:
+        columns = columns_on(system)
+        if columns.coding is not None and columns.coding.terms:
+            raise InvalidType(
+                f"{name} codes the columns of the table that the steps before it make: fit it to the table without "
+                "them, or let the steps give an array (set_output)"
+            )
+        if isinstance(system, CustomMachine):
+            raise InvalidType("the machine of this model is Python code, which has no form outside adaline")
+        rows = _through_basis(columns, rows)
+    return Opened(system, name, rows, None, names, uses_all(first), True)
 
 
 def _raw_rows(columns: InputColumns) -> DesignTree:
@@ -165,8 +214,12 @@ def _through_basis(columns: InputColumns, rows: DesignTree) -> DesignTree:
     )
 
 
-def _predicted(model: AnySystem, rows: DesignTree, coding: Coding | None) -> Prediction:
+def predicted(found: Opened) -> Prediction:
     """Return the trees of a system of the columns that it works on."""
+    return _predicted(found.system, found.rows, found.coding)
+
+
+def _predicted(model: AnySystem, rows: DesignTree, coding: Coding | None) -> Prediction:
     if isinstance(model, KMeans):
         return _clusters(model, rows)
     if isinstance(model, GaussianMixture):
@@ -187,7 +240,10 @@ def _outputs(model: AnySystem, rows: DesignTree, coding: Coding | None) -> list[
     """Return z = w'x + w0 of each output, with the offset and the absorbed effects of the row."""
     weights = np.atleast_2d(host(model._learned().theta if isinstance(model, AdditiveModel) else model.coef_))
     constants = np.broadcast_to(host(model.intercept_), (len(weights),))
-    return _beside_known(model, rows, coding, [rows.output(w, c) for w, c in zip(weights, constants, strict=True)])
+    outputs = [
+        rows.output(w, c) if math.isfinite(c) else constant(c) for w, c in zip(weights, constants.tolist(), strict=True)
+    ]
+    return _beside_known(model, rows, coding, outputs)
 
 
 def _beside_known(model: AnySystem, rows: DesignTree, coding: Coding | None, outputs: list[Node]) -> list[Node]:
@@ -211,6 +267,8 @@ def _classifier(model: AnySystem, rows: DesignTree, coding: Coding | None) -> Pr
     if isinstance(model, GaussianClassifier):
         return _gaussian(model, rows, classes)
     scores = _outputs(model, rows, coding)
+    if len(scores) == 1 and scores[0].name == "number":
+        return _of_one_class(classes, scores[0].value, rows, gives_probabilities(model))
     if isinstance(model, SigmoidPerceptron):
         steep = 2.0 if model._fitted_with.activation == "tanh" else 1.0
         each = [_logistic(steep * z) for z in scores]
@@ -235,6 +293,15 @@ def _classified(classes: tuple[Label, ...], scores: Sequence[Node], shares: Sequ
     own = classes if len(scores) == 1 else [k for k, one in zip(classes, scores, strict=True) if one in known]
     best = where(fine, Node("label", tuple(known), tuple(own)), MISSING)
     return Prediction((best,), tuple(scores), tuple(shares), classes)
+
+
+def _of_one_class(classes: tuple[Label, ...], score: float, rows: DesignTree, shares: bool) -> Prediction:
+    """Return one of two classes, of which the other had no rows: its score is infinite, of rows that are finite."""
+    fine = Node("is_finite", (rows.output(np.zeros(rows.width), 0.0),))
+    found = where(fine, score, MISSING)
+    sure = [where(fine, float(one), MISSING) for one in (score < 0, score > 0)]
+    best = where(fine, Node("label", (found,), classes), MISSING)
+    return Prediction((best,), (found,), tuple(sure) if shares else (), classes)
 
 
 def _logistic(z: Node) -> Node:
@@ -298,7 +365,7 @@ def _scheme(model: Scheme, rows: DesignTree, classes: tuple[Label, ...]) -> Pred
         votes = [as_float(one > 0) for one in decisions]
         voted = _of_pairs([1.0 - one for one in votes], votes, k)
         scores = [
-            _where_finite(decisions, vote + one / (3.0 * (call("abs", one) + 1.0)))
+            _where_finite(limited, vote + one / (3.0 * (call("abs", one) + 1.0)))
             for vote, one in zip(voted, sums, strict=True)
         ]
     else:
@@ -319,6 +386,8 @@ def _machine(machine: AnyModel, rows: DesignTree) -> tuple[Node, Node | None]:
     if is_regressor(machine):
         return found.prediction[0] - 0.5, None
     (score,) = found.score
+    if score.name == "where" and is_number(score.arguments[1]):  # a machine with rows of one class
+        score = score.arguments[1]
     return score, found.probability[1] if found.probability else None
 
 
@@ -328,20 +397,21 @@ def _ordinal(
     """Return the probabilities of intervals between thresholds, P = g(a) - g(b), without a difference of two ones."""
     link, ends = model._fitted_with.link, host(model.thresholds_)
     (w,) = np.atleast_2d(host(model.coef_))
-    (z,) = _beside_known(model, rows, coding, [rows.output(w, 0.0)])
+    known = _beside_known(model, rows, coding, [rows.output(w, -end) for end in ends])
+    beyond = dict(zip(ends.tolist(), known, strict=True))  # w'x - threshold: large means cancel before the link
     lower, upper = np.append(-np.inf, ends), np.append(ends, np.inf)
-    shares = [_between(link, z, *pair) for pair in zip(lower.tolist(), upper.tolist(), strict=True)]
+    shares = [_between(link, beyond, *pair) for pair in zip(lower.tolist(), upper.tolist(), strict=True)]
     if len(classes) > 2:
         return _classified(classes, shares, shares)
     middle = float(model._fitted_with.cumulative.link.quantile(np.array(0.5)))
-    return _classified(classes, [z - float(ends[0]) + middle], shares)
+    return _classified(classes, [beyond[float(ends[0])] + middle], shares)
 
 
-def _between(link: str, z: Node, low: float, high: float) -> Node:
+def _between(link: str, beyond: Mapping[float, Node], low: float, high: float) -> Node:
     if low == high:
         return constant(0.0)
     width = high - low
-    above, below = (constant(one) - z for one in (high, low))
+    above, below = (-beyond[one] if one in beyond else constant(one) for one in (high, low))
     if link == "probit":
         root = math.sqrt(2.0)
         if math.isinf(high) or math.isinf(low):
@@ -375,7 +445,7 @@ def _gaussian(model: GaussianClassifier, rows: DesignTree, classes: tuple[Label,
         if len(scores) == 1 and known.all():
             return _classified(classes, scores, [_logistic(-scores[0]), _logistic(scores[0])])
         if len(scores) == 1:
-            raise InvalidType("a GaussianClassifier with rows of one class of two has no form outside adaline")
+            return _of_one_class(classes, scores[0].value, rows, shares=True)
         return _classified(classes, scores, _softmax(scores))
     if hasattr(model, "_mixtures"):
         each = [_log_total(_joint(one, rows)) for one in model._mixtures]
@@ -385,7 +455,7 @@ def _gaussian(model: GaussianClassifier, rows: DesignTree, classes: tuple[Label,
     if len(classes) > 2:
         return _classified(classes, joint, _softmax(joint))
     if any(map(math.isinf, priors)):
-        raise InvalidType("a GaussianClassifier with rows of one class of two has no form outside adaline")
+        return _of_one_class(classes, math.inf if math.isinf(priors[0]) else -math.inf, rows, shares=True)
     score = joint[1] - joint[0]
     return _classified(classes, [score], [_logistic(-score), _logistic(score)])
 

@@ -105,7 +105,7 @@ class Program(ABC):
         if name == "and":
             return f" {self.conjunction} ".join(self.of(part, 1) for part in given), 0
         if name == "level":
-            return self.found_level(self.of(given[0]), one.value), ATOM
+            return self.found_level(self.of(given[0]), one.value, _is_verbatim(given[0])), ATOM
         if name == "interval":
             return self.found_interval(self.of(given[0]), one.value), 0
         if name == "choose":
@@ -142,8 +142,8 @@ class Program(ABC):
         """Return one of two values by a condition."""
 
     @abstractmethod
-    def found_level(self, text: str, levels: tuple[Label, ...]) -> str:
-        """Return the index of a value among levels."""
+    def found_level(self, text: str, levels: tuple[Label, ...], verbatim: bool) -> str:
+        """Return the index of a value among levels, of a text with the blanks around it or without them."""
 
     @abstractmethod
     def found_interval(self, text: str, breaks: Breaks) -> str:
@@ -222,8 +222,12 @@ def inputs_of(prediction: Prediction) -> list[Input]:
 
 def input_notes(inputs: list[Input]) -> list[str]:
     """Return what each input is, for comments."""
-    kinds = {"number": "a number", "boolean": "0 or 1", "date": "days since 1970-01-01", "text": "a text"}
-    return [kinds[one.kind] for one in inputs]
+    kinds = {"number": "a number", "boolean": "0 or 1", "date": "days since 1970-01-01"}
+    return [kinds.get(one.kind, "a text") for one in inputs]
+
+
+def _is_verbatim(of: Node) -> bool:
+    return of.name == "input" and of.value.kind == "verbatim"
 
 
 def _class_index(label: Label, classes: tuple[Label, ...]) -> int:

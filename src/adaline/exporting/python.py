@@ -12,6 +12,8 @@ HELPERS = {
     f"    if value is None or value != value:\n        return {ABSENT}\n"
     "    text = str(value)\n"
     f"    return levels.get(text, levels.get(text.strip(), {UNKNOWN}))",
+    "exact": "def exact(value, levels):\n"
+    f"    return {ABSENT} if value is None or value != value else levels.get(str(value), {UNKNOWN})",
     "divided": "def divided(x, y):\n"
     "    if y:\n        return x / y\n"
     "    return nan if x != x or x == 0 else math.copysign(inf, x) * math.copysign(1.0, y)",
@@ -69,13 +71,13 @@ class PythonProgram(Program):
     def choice(self, condition: str, yes: str, no: str) -> str:
         return f"{yes} if {condition} else {no}"
 
-    def found_level(self, text: str, levels: tuple[Label, ...]) -> str:
+    def found_level(self, text: str, levels: tuple[Label, ...], verbatim: bool) -> str:
         table = f"LEVELS{len(self.tables)}"
         if not isinstance(levels[0], str):
             self.tables.append(f"{table} = {{{', '.join(f'{one!r}: {k}' for k, one in enumerate(levels))}}}")
             return f"({ABSENT} if {text} != {text} else {table}.get({text}, {UNKNOWN}))"
         self.tables.append(f"{table} = {{{', '.join(f'{one!a}: {k}' for k, one in enumerate(levels))}}}")
-        return f"level({text}, {table})"
+        return f"{'exact' if verbatim else 'level'}({text}, {table})"
 
     def table(self, name: str, numbers: list[str]) -> str:
         return f"{name} = [{', '.join(numbers)}]"
@@ -97,7 +99,7 @@ class PythonProgram(Program):
         reads = []
         for field, one in zip(self.fields, self.inputs, strict=True):
             value = f"row.get({one.name!a})"
-            reads.append(f"{field} = {value if one.kind == 'text' else f'number({value})'}")
+            reads.append(f"{field} = {value if one.is_text else f'number({value})'}")
         results = []
         for group, keys in self.groups.items():
             values = [self.of(self.nodes[f"{group}/{key}"], 0) for key in keys]

@@ -105,8 +105,8 @@ class Select:
             return 2
         if name == "exp" and self.language.strict:
             return 3
-        if name == "finite" and self.dialect == "bigquery":
-            return 3
+        if name == "finite" and self.dialect in ("bigquery", "duckdb"):
+            return 2
         return 1
 
     def _place(self) -> None:
@@ -127,7 +127,7 @@ class Select:
             else:
                 layer[id(one)], deep[id(one)], sizes[id(one)] = below, own, size
         often_read = (one for one in self.order if one.name == "input" and self.counts[id(one)] > 1)
-        if not shared and not any(one.value.kind == "text" or self.counts[id(one)] > 2 for one in often_read):
+        if not shared and not any(one.value.is_text or self.counts[id(one)] > 2 for one in often_read):
             return
         for one in self.order:
             if one.name == "input":

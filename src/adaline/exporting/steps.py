@@ -7,9 +7,9 @@ The weights of all columns of such a table make one number for each level, so th
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ from sklearn.preprocessing import (
 from adaline.arrays import Array
 from adaline.basis.base import Basis
 from adaline.coding.columns import Column
-from adaline.errors import InvalidType
+from adaline.errors import InvalidData, InvalidType
 from adaline.exporting.columns import DesignTree, basis_rows, level_of
 from adaline.exporting.tree import (
     MISSING,
@@ -56,24 +56,30 @@ from adaline.exporting.tree import (
     if_missing,
     interval,
     largest,
+    level,
     total,
     where,
     whole_power,
 )
 from adaline.storage.pipelines import real_steps
+from adaline.systems import FisherDiscriminant
 
 
 @dataclass(frozen=True)
 class RawColumn:
-    """A raw column of which no step has said whether it holds numbers or categories; its gaps are read as `filled`."""
+    """A raw column of which no step has said whether it holds numbers or categories.
+
+    What is missing, or is `gap`, is read as `filled`.
+    """
 
     name: str
     filled: Label | None = None
+    gap: Label | None = None
 
     def read(self) -> Node:
         """Return the column as numbers, filled."""
         read = Node("input", value=Input(self.name, "number"))
-        return read if self.filled is None else where(if_missing(read), float(self.filled), read)
+        return read if self.filled is None else _filled(float(self.filled), self.gap, read)
 
     def number(self) -> Node:
         """Return the column as numbers, of which those that are not finite are missing."""
@@ -96,6 +102,19 @@ Given = Node | RawColumn | CodedColumn
 """A column of numbers, a raw one, or one of those that an encoder makes of a category."""
 FittedStep = Any
 """A fitted step."""
+NO_TEXTS: Mapping[int, str] = {}
+NEAREST = {
+    "QuantileTransformer": "KBinsDiscretizer with many bins",
+    "SplineTransformer": "adaline.basis.Spline",
+    "PowerTransformer": "FunctionTransformer of np.log1p",
+    "KNNImputer": "SimpleImputer",
+    "IterativeImputer": "SimpleImputer",
+    "FeatureHasher": "OneHotEncoder",
+    "KernelCenterer": "StandardScaler",
+    "Nystroem": "adaline.basis.Radial",
+    "RBFSampler": "adaline.basis.Fourier",
+}
+"""The steps that have a form and come nearest to some that have none."""
 
 
 class PipedDesign(DesignTree):
@@ -107,6 +126,11 @@ class PipedDesign(DesignTree):
             columns = _through(step, columns)
         self.columns, self.width = columns, len(columns)
 
+    @cached_property
+    def nodes(self) -> list[Node]:
+        """The columns, each as a node."""
+        return _numbers(self.columns)
+
     def linear(self, weights: Array) -> Node:
         """Return sum_j weights_j x_j; the columns of one category are one lookup."""
         looked_up: dict[Node, Array] = {}
@@ -117,6 +141,14 @@ class PipedDesign(DesignTree):
             elif weight:
                 parts.append(weight * _number(one))
         return total([*parts, *(CodedColumn(index, values).number() for index, values in looked_up.items())])
+
+
+def uses_all(step: FittedStep) -> bool:
+    """Whether a first step uses all columns that it is given."""
+    if not isinstance(step, ColumnTransformer):
+        return True
+    parts = [step._transformer_to_input_indices[name] for name, one, _ in step.transformers_ if one != "drop"]
+    return {j for part in parts for j in part} == set(range(step.n_features_in_))
 
 
 def _number(one: Given) -> Node:
@@ -139,9 +171,11 @@ def _through(step: FittedStep, columns: list[Given]) -> list[Given]:
         return OF_COLUMNS[type(step)](step, columns)
     if type(step) in OF_NUMBERS:
         return [*OF_NUMBERS[type(step)](step, _numbers(columns))]
+    name = type(step).__name__
+    instead = f"use {NEAREST[name]}, or " if name in NEAREST else ""
     raise InvalidType(
-        f"the step {type(step).__name__} has no form outside Python: make its columns before, and export the pipeline "
-        "of the steps after it"
+        f"the step {name} has no form outside Python: {instead}make its columns before, and export the pipeline of the "
+        "steps after it"
     )
 
 
@@ -176,53 +210,88 @@ def _changed(columns: Sequence[Given], functions: Sequence[Callable[[Any], Any]]
 
 def _imputed(step: FittedStep, columns: list[Given]) -> list[Given]:
     """Return the columns of a SimpleImputer, and its indicators."""
-    if step.missing_values is not None and step.missing_values == step.missing_values:
-        raise InvalidType(f"a SimpleImputer of missing_values={step.missing_values!r} has no form here: make them gaps")
+    gap = None if _is_gap(step.missing_values) else step.missing_values
     out: list[Given] = []
     for one, value in zip(columns, step.statistics_.tolist(), strict=True):
-        if not (value is None or value != value):
-            if isinstance(one, RawColumn):
-                out.append(replace(one, filled=value))
+        if not _is_gap(value):
+            if isinstance(one, RawColumn) and one.filled is None:
+                out.append(replace(one, filled=value, gap=gap))
             else:
-                out += _changed([one], [partial(_filled, float(value))])
+                out += _changed([one], [partial(_filled, float(value), gap)])
         elif step.keep_empty_features:
             out.append(constant(0.0))
-    return out if step.indicator_ is None else [*out, *_indicators(step.indicator_, columns)]
+    if step.indicator_ is None:
+        return out
+    texts = {j: one for j, one in enumerate(step.statistics_.tolist()) if isinstance(one, str)}
+    return [*out, *_indicators(step.indicator_, columns, texts)]
 
 
-def _filled(value: float, x: Operand) -> Operand:
-    return where(if_missing(x), value, x) if isinstance(x, Node) else np.where(np.isnan(x), value, x)
+def _filled(value: float, gap: Label | None, x: Operand) -> Operand:
+    if isinstance(x, Node):
+        return where(_is_absent(x, gap), value, x)
+    return np.where(np.isnan(x) if gap is None else x == gap, value, x)
 
 
-def _indicators(step: FittedStep, columns: list[Given]) -> list[Given]:
-    """Return the columns of a MissingIndicator."""
-    reads = [
-        Node("input", value=Input(one.name, "number")) if isinstance(one, RawColumn) else _number(one)
-        for one in columns
-    ]
-    return [as_float(if_missing(reads[j])) for j in step.features_]
+def _is_absent(x: Node, gap: Label | None) -> Node:
+    """Return the condition that a number is what an imputer fills."""
+    return if_missing(x) if gap is None else apply("equal", x, float(gap))
+
+
+def _indicators(step: FittedStep, columns: list[Given], texts: Mapping[int, str] = NO_TEXTS) -> list[Given]:
+    """Return the columns of a MissingIndicator; `texts` has a text of each column of texts."""
+    gap = None if _is_gap(step.missing_values) else step.missing_values
+    out: list[Given] = []
+    for j in step.features_.tolist():
+        one = columns[j]
+        if isinstance(one, RawColumn) and j in texts:
+            index = level(Node("input", value=Input(one.name, "verbatim")), [texts[j] if gap is None else gap])
+            out.append(choose(index, [float(gap is not None)], 0.0, float(gap is None)))
+        else:
+            read = Node("input", value=Input(one.name, "number")) if isinstance(one, RawColumn) else _number(one)
+            out.append(as_float(_is_absent(read, gap)))
+    return out
 
 
 def _encoded(step: FittedStep, columns: list[Given]) -> list[Given]:
     """Return the columns of an encoder: of each given column some, chosen by its category."""
     out: list[Given] = []
     for j, one in enumerate(columns):
-        if not isinstance(one, RawColumn):
-            raise InvalidType(f"a {type(step).__name__} of computed columns has no form outside Python")
         levels = step.categories_[j].tolist()
         present = [level for level in levels if not _is_gap(level)]
         if not present:
-            raise InvalidType(f"column {one.name!r} is encoded and has no category: leave it out")
+            raise InvalidType(f"column {getattr(one, 'name', j)!r} is encoded and has no category: leave it out")
         made = _rows_of(step, j, levels)
         rows = {level: row for level, row in zip(levels, made, strict=True) if not _is_gap(level)}
         gaps = [row for level, row in zip(levels, made, strict=True) if _is_gap(level)]
         takes_all = getattr(step, "handle_unknown", "ignore") != "error"
         unknown = _rows_of(step, j, [_unseen(present)])[0] if takes_all else np.full(made.shape[1], np.nan)
-        absent = rows.get(one.filled, unknown) if one.filled is not None else gaps[-1] if gaps else unknown
-        index = level_of(Column(one.name, "category", tuple(present)))
-        table = np.vstack([*(rows[level] for level in present), unknown, absent])
+        absent = gaps[-1] if gaps else unknown
+        if isinstance(one, CodedColumn):
+            known = [absent if value != value else rows.get(value, unknown) for value in one.values.tolist()]
+            out += [CodedColumn(one.index, values) for values in np.array(known).T]
+            continue
+        if isinstance(one, RawColumn) and one.filled is not None:
+            filled = rows.get(one.filled, unknown)
+            if one.gap is not None:
+                rows[one.gap] = filled
+            elif gaps:
+                raise InvalidData(
+                    f"None is a category of column {one.name!r}, in which NaN is filled in, which has no form outside "
+                    "Python: make them NaN, or another text, before the pipeline is fitted"
+                )
+            else:
+                absent = filled
+        table = np.vstack([*rows.values(), unknown, absent])
+        index = _level_of(one.name, list(rows)) if isinstance(one, RawColumn) else level(one, [*map(float, rows)])
         out += [CodedColumn(index, values) for values in table.T]
     return out
+
+
+def _level_of(name: str, levels: list[Label]) -> Node:
+    """Return the index of a category among its levels; texts are compared with the blanks around them."""
+    if all(isinstance(one, str) for one in levels):
+        return level(Node("input", value=Input(name, "verbatim")), levels)
+    return level_of(Column(name, "category", tuple(levels)))
 
 
 def _is_gap(level: Any) -> bool:
@@ -254,10 +323,19 @@ def _scaled(shift: Any, scale: Any, columns: list[Given]) -> list[Given]:
     return _changed(columns, [partial(_standard, m, s) for m, s in zip(shifts, scales, strict=True)])
 
 
+def _within_one(step: FittedStep, columns: list[Given]) -> list[Given]:
+    made = _scaled(None, step.scale_, columns)
+    return [*_clipped(_numbers(made), -1.0, 1.0)] if getattr(step, "clip", False) else made
+
+
+def _clipped(columns: list[Node], low: float, high: float) -> list[Node]:
+    return [apply("min", apply("max", x, low), high) for x in columns]
+
+
 def _into_range(step: FittedStep, columns: list[Node]) -> list[Node]:
     low, high = step.feature_range
     made = [x * float(s) + float(m) for x, s, m in zip(columns, step.scale_, step.min_, strict=True)]
-    return [apply("min", apply("max", x, float(low)), float(high)) for x in made] if step.clip else made
+    return _clipped(made, float(low), float(high)) if step.clip else made
 
 
 def _normed(step: FittedStep, columns: list[Node]) -> list[Node]:
@@ -304,6 +382,11 @@ def _components(step: FittedStep, columns: list[Node]) -> list[Node]:
     return [combination(row / root, centred) for row, root in zip(step.components_, roots, strict=True)]
 
 
+def _projected(step: FittedStep, columns: list[Node]) -> list[Node]:
+    shifts = -step.directions_ @ step._mean
+    return [combination(w, columns, float(c)) for w, c in zip(step.directions_, shifts, strict=True)]
+
+
 def _binned(step: FittedStep, columns: list[Node]) -> list[Node]:
     out = []
     for x, edges in zip(columns, step.bin_edges_, strict=True):
@@ -327,7 +410,7 @@ OF_COLUMNS: dict[type[Any], Callable[[FittedStep, list[Given]], list[Given]]] = 
     TargetEncoder: _encoded,
     StandardScaler: lambda step, columns: _scaled(step.mean_ if step.with_mean else None, step.scale_, columns),
     RobustScaler: lambda step, columns: _scaled(step.center_, step.scale_, columns),
-    MaxAbsScaler: lambda step, columns: _scaled(None, step.scale_, columns),
+    MaxAbsScaler: _within_one,
     **dict.fromkeys((VarianceThreshold, SelectKBest, SelectPercentile, SelectFromModel), _chosen),
 }
 OF_NUMBERS: dict[type[Any], Callable[[FittedStep, list[Node]], list[Node]]] = {
@@ -336,6 +419,7 @@ OF_NUMBERS: dict[type[Any], Callable[[FittedStep, list[Node]], list[Node]]] = {
     Binarizer: _above,
     PolynomialFeatures: _powers,
     KBinsDiscretizer: _binned,
+    FisherDiscriminant: _projected,
     PCA: _components,
     TruncatedSVD: _components,
 }

@@ -61,10 +61,22 @@ Operand = Any
 
 @dataclass(frozen=True)
 class Input:
-    """A raw column that a prediction reads: its name, and "number", "boolean", "date" (days since 1970) or "text"."""
+    """A raw column that a prediction reads.
+
+    Parameters
+    ----------
+    name : of the column.
+    kind : "number", "boolean", "date" (days since 1970), "text", compared without the blanks around it where no level
+        has them, or "verbatim", a text compared with them.
+    """
 
     name: str
     kind: str
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the column holds texts."""
+        return self.kind in ("text", "verbatim")
 
 
 @dataclass(frozen=True)

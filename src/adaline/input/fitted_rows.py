@@ -37,10 +37,14 @@ class FittedRows:
     def arguments(self) -> dict[str, Any] | None:
         """Return the arguments; None where their owner has them no longer."""
         found = {name: get() for name, get in self._held.items()}
-        return None if any(value is None for value in found.values()) else found
+        return None if not found or any(value is None for value in found.values()) else found
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(None), ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return no rows: skops stores this and not what `__reduce__` makes."""
+        return {"_held": {}}
 
 
 def numbers_held(x: RowsLike) -> int:

@@ -1,4 +1,4 @@
-"""Storage: fitted systems as files. Model files keep every bit and run no code; ONNX is for other runtimes.
+"""Storage: fitted systems as files, which keep every bit and run no code.
 
 A model file is a safetensors file: arrays as tensors, and a JSON header that a person can read, with the system, its
 parameters, columns, certificate, and the tree of its state: the fields of the dataclass that its fit learns. The tree
@@ -9,8 +9,7 @@ So a new field of a state is one annotated line; one with a default needs no new
 machine of `OneVsRest`) is a tree of its own parameters and state, under the same rules. Files of schema 6 are read by
 `storage/old_schemas.py`.
 
-Limits: `OneVsRest` and `OneVsOne` are stored and exported where their machines are systems of adaline. ONNX takes the
-coded columns: categories and formulas are not part of the graph.
+Limits: `OneVsRest` and `OneVsOne` are stored where their machines are systems of adaline.
 """
 
 from adaline.lazy import lazily

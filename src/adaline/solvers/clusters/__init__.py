@@ -16,6 +16,6 @@
 - `KMeans` and `GaussianMixture` are in `UNSUPERVISED`, not in `SYSTEMS`: all code that reads that registry assumes a
   target.
 
-Limits: no ONNX form and no command of their own, mixtures of classes included; `GaussianMixture` takes dense rows only.
+Limits: no command of their own, mixtures of classes included; `GaussianMixture` takes dense rows only.
 Centres, means and covariances are on the host, also for rows on a device.
 """
