@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from math import prod
 from typing import Annotated, Any, Literal
@@ -90,6 +90,10 @@ class Coding:
     instruments: Count = 0
     additive: tuple[str, ...] = ()
     arguments: Count = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields: what is computed from them is computed again."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @cached_property
     def names(self) -> Sequence[str]:

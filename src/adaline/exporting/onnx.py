@@ -157,7 +157,7 @@ class Affine(NamedTuple):
     shift: float
 
 
-class Sum(NamedTuple):
+class WeightedSum(NamedTuple):
     """sum_k weights_k atoms_k + shift, about centres."""
 
     atoms: tuple[Node, ...]
@@ -230,16 +230,17 @@ class GraphWriter:
         inner = one.arguments[0] if one.name == "finite" else one
         return self.columns.get(inner.value.name) if inner.name == "input" else None
 
-    def _find_sums(self, order: Sequence[Node]) -> dict[int, Sum]:
+    def _find_sums(self, order: Sequence[Node]) -> dict[int, WeightedSum]:
         counts = uses(self.nodes, lambda one, k: 1)
         inside: set[int] = set()
-        found: dict[int, Sum] = {}
+        found: dict[int, WeightedSum] = {}
         for one in reversed(order):
             if id(one) in inside or not _is_linear(one) or id(one) in self.affine:
                 continue
             weights: dict[int, float] = {}
             atoms: dict[int, Node] = {}
-            shifts, centres, swallowed = [0.0], {}, []
+            centres: dict[int, float] = {}
+            shifts, swallowed = [0.0], list[int]()
             stack = [(one, 1.0)]
             while stack:
                 part, weight = stack.pop()
@@ -268,10 +269,10 @@ class GraphWriter:
             about = self.graph.rounded(np.nan_to_num(np.array(at), nan=0.0, posinf=0.0, neginf=0.0))
             every = np.array([weights[key] for key in atoms])
             shift = math.fsum([*shifts, *(every * about).tolist()])
-            found[id(one)] = Sum(tuple(atoms.values()), every, shift, about)
+            found[id(one)] = WeightedSum(tuple(atoms.values()), every, shift, about)
         return found
 
-    def _key(self, one: Sum) -> object:
+    def _key(self, one: WeightedSum) -> object:
         return tuple(map(id, one.atoms)), tuple(one.centres.tolist())
 
     def _product(self, key: object) -> str:
@@ -324,8 +325,8 @@ class GraphWriter:
             value = math.nan if name == "missing" else one.value
             return graph.bound(value) if id(one) in self.bounds else graph.scalar(value)
         if name == "input":
-            known = self.columns.get(one.value.name)
-            return graph.columns[one.value.name] if known is None else graph.column("X", known)
+            column = self.columns.get(one.value.name)
+            return graph.columns[one.value.name] if column is None else graph.column("X", column)
         if name == "finite":
             return self._finite(given[0])
         if name == "is_finite":
