@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import csv
+import importlib.util
 import io
 import os
 import shutil
@@ -18,8 +19,10 @@ import numpy as np
 import pandas as pd
 
 from adaline.exporting import export, expression
+from adaline.exporting.prediction import opened
 from tests.exporting.engines import Found, plain, records, run_c
 
+SMALLEST_LABEL = np.iinfo(np.int64).min  # of rows that a graph refuses
 LARGEST, SMALLEST = 1e90, 1e-90  # beyond which PostgreSQL ends a query, as powers overflow, or vanish
 
 
@@ -128,10 +131,52 @@ def run_spark(model: Any, frame: pd.DataFrame, folder: Path) -> Found:
     return {name: [plain(row[k]) for row in collected] for k, name in enumerate(found.columns)}
 
 
+def run_onnx(model: Any, frame: pd.DataFrame, folder: Path) -> Found:
+    """Run the graph in onnxruntime, row by row where an unknown level is an error of a batch."""
+    import onnxruntime
+
+    export(model, folder / "m.onnx")
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level, options.intra_op_num_threads = 4, 1
+    session = onnxruntime.InferenceSession(folder / "m.onnx", options, providers=["CPUExecutionProvider"])
+    rows = pd.DataFrame(records(frame), columns=frame.columns, dtype=object)
+    given: dict[str, Any] = {}
+    for one in session.get_inputs():
+        if one.name == "X":
+            given["X"] = rows[list(opened(model).names)].to_numpy(dtype=np.float64)
+            continue
+        name = one.name if one.name in rows else one.name.removesuffix("_")
+        values = rows[name].tolist()
+        if one.type == "tensor(string)":
+            texts = ["" if v is None else str(v).strip() or "(none)" for v in values]  # as ONNX takes them
+            given[one.name] = np.array(texts, dtype=object)[:, None]
+        else:
+            given[one.name] = np.array([np.nan if v is None else float(v) for v in values])[:, None]
+    keys = expression(model).outputs
+    out: Found = {key: [None] * len(frame) for names in keys.values() for key in names}
+    parts = [(0, len(frame))]
+    while parts:
+        low, high = parts.pop()
+        try:
+            found = session.run(None, {name: values[low:high] for name, values in given.items()})
+        except Exception:  # an error of its own kind
+            if high - low > 1:
+                parts += [(low, (low + high) // 2), ((low + high) // 2, high)]
+            continue
+        for one, values in zip(session.get_outputs(), found, strict=True):
+            group = "prediction" if one.name == "label" else one.name
+            if group not in keys:  # a projection
+                continue
+            for key, column in zip(keys[group], values.reshape(high - low, -1).T, strict=True):
+                out[key][low:high] = [None if v in ("", SMALLEST_LABEL) else plain(v) for v in column.tolist()]
+    return out
+
+
 SERVERS: dict[str, Callable[[Any, pd.DataFrame, Path], Found]] = {
     "postgres": run_postgres,
     "clang": run_clang,
     "spark": run_spark,
+    "onnx": run_onnx,
 }
 
 
@@ -140,7 +185,7 @@ def has_server(engine: str) -> bool:
     if engine == "postgres":
         return postgres_programs() is not None and shutil.which("psql") is not None
     if engine == "spark":
-        import importlib.util
-
         return shutil.which("java") is not None and importlib.util.find_spec("pyspark") is not None
+    if engine == "onnx":
+        return importlib.util.find_spec("onnx") is not None and importlib.util.find_spec("onnxruntime") is not None
     return shutil.which(engine) is not None

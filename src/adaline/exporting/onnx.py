@@ -28,7 +28,7 @@ from adaline import __version__
 from adaline.arrays import Array, host
 from adaline.errors import AdalineError, InvalidData, InvalidType
 from adaline.exporting.graph import by_dependence, shared_parts, uses
-from adaline.exporting.prediction import Opened, opened, predicted
+from adaline.exporting.prediction import OpenedModel, opened, predicted
 from adaline.exporting.tree import Breaks, Label, Node, is_number
 from adaline.fitted import AnyModel, AnySystem, has_certificate, has_classes
 from adaline.parameters import one_of
@@ -111,7 +111,7 @@ def export_onnx(model: AnyModel, path: str | os.PathLike[str], dtype: GraphNumbe
         file.write(content)
 
 
-def _system(graph: Graph, found: Opened, model: AnyModel) -> None:
+def _system(graph: Graph, found: OpenedModel, model: AnyModel) -> None:
     """Add what a system predicts."""
     system = found.system
     trees = predicted(found)
@@ -139,7 +139,7 @@ def _system(graph: Graph, found: Opened, model: AnyModel) -> None:
         graph.output(name, graph.flat(value) if one else value, None if one else len(nodes))
 
 
-def _written(graph: Graph, found: Opened, groups: dict[str, list[Node]], model: AnyModel) -> GraphWriter:
+def _written(graph: Graph, found: OpenedModel, groups: dict[str, list[Node]], model: AnyModel) -> GraphWriter:
     nodes = {f"{name}/{k}": one for name, own in groups.items() for k, one in enumerate(own)}
     everything = by_dependence([*nodes.values(), *(found.rows.nodes if found.piped else ())])
     inputs = dict.fromkeys(one.value for one in everything if one.name == "input")

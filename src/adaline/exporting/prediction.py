@@ -133,7 +133,7 @@ def expression(model: AnyModel) -> Prediction:
     return predicted(found)
 
 
-class Opened(NamedTuple):
+class OpenedModel(NamedTuple):
     """A system, None where a pipeline ends with a transformer, and the columns that it is given as trees.
 
     `names` are those of the raw columns, none of a table; `whole` says whether all of them are used.
@@ -148,7 +148,7 @@ class Opened(NamedTuple):
     piped: bool = False
 
 
-def opened(model: AnyModel) -> Opened:
+def opened(model: AnyModel) -> OpenedModel:
     """Return a fitted system, or that of a pipeline, with its columns as trees."""
     if is_pipeline(model):
         return _piped(model)
@@ -158,10 +158,10 @@ def opened(model: AnyModel) -> Opened:
     columns = columns_on(model)
     rows = _through_basis(columns, _raw_rows(columns))
     coded = columns.coding is not None and columns.coding.terms
-    return Opened(model, type(model).__name__, rows, columns.coding, [] if coded else list(columns.given_names()))
+    return OpenedModel(model, type(model).__name__, rows, columns.coding, [] if coded else list(columns.given_names()))
 
 
-def _piped(pipeline: AnyModel) -> Opened:
+def _piped(pipeline: AnyModel) -> OpenedModel:
     """Return the last step of a Pipeline, and the columns that the steps before it make."""
     from adaline.exporting.steps import PipedDesign, uses_all  # imports scikit-learn's steps
 
@@ -191,7 +191,7 @@ def _piped(pipeline: AnyModel) -> Opened:
         if isinstance(system, CustomMachine):
             raise InvalidType("the machine of this model is Python code, which has no form outside adaline")
         rows = _through_basis(columns, rows)
-    return Opened(system, name, rows, None, names, uses_all(first), True)
+    return OpenedModel(system, name, rows, None, names, uses_all(first), True)
 
 
 def _raw_rows(columns: InputColumns) -> DesignTree:
@@ -214,7 +214,7 @@ def _through_basis(columns: InputColumns, rows: DesignTree) -> DesignTree:
     )
 
 
-def predicted(found: Opened) -> Prediction:
+def predicted(found: OpenedModel) -> Prediction:
     """Return the trees of a system of the columns that it works on."""
     return _predicted(found.system, found.rows, found.coding)
 
