@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from adaline import __version__
 from adaline.arrays import Array, host
@@ -494,7 +494,7 @@ class Graph:
         self.nodes.append(self.onnx.helper.make_node(kind, inputs, [name], **attributes))
         return name
 
-    def put(self, values: Any) -> str:
+    def put(self, values: ArrayLike) -> str:
         """Add a constant of its own type and return its name."""
         array = np.asarray(values, order="C")
         key = (array.dtype.str, array.shape, array.tobytes()) if array.dtype != object else object()
@@ -503,7 +503,7 @@ class Graph:
             self.constants.append(self.onnx.numpy_helper.from_array(array, name))
         return self.known[key]
 
-    def real(self, values: Any) -> str:
+    def real(self, values: ArrayLike) -> str:
         """Add a constant of the graph's type; refuse finite numbers that it cannot hold."""
         exact = np.asarray(values, dtype=np.float64)
         with np.errstate(over="ignore"):
