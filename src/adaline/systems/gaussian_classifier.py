@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from adaline.arrays import AnyArray, Array, RowsLike, host, is_sparse, like_rows, namespace
+from adaline.arrays import (
+    AnyArray,
+    Array,
+    RowsLike,
+    as_dense,
+    host,
+    is_device,
+    is_sparse,
+    like_rows,
+    namespace,
+    to_device_of,
+)
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.fitted import check_is_fitted, has_classes, is_linear
 from adaline.forms import FiniteNumber, Floats, Shares
@@ -52,6 +64,7 @@ COVARIANCES: dict[ClassCovariance, CovarianceForm] = {
 """Values of `covariance`, and the kind of covariance that each means for the components of a mixture."""
 
 CACHED_ROWS = 1024  # whose distances are computed at a time
+DEVICE_NUMBERS = 2**26  # of rows on a device, the same; twice as many take another gigabyte there
 MILD = 500  # exponents that are far from overflow
 FLOOR = 1e-6  # share of a class's variances that is added to those of its mixture's components
 TOL, MOST_STEPS = 1e-6, 300  # of EM
@@ -196,8 +209,7 @@ class GaussianClassifier(ClosedFormClassifier):
 
     def _distances(self, X: RowsLike) -> Array:
         """Return squared distances (n, K), on the host."""
-        x = self._read(X)
-        x = x.toarray() if is_sparse(x) else host(x)
+        x = as_dense(self._read(X))
         out = np.empty((x.shape[0], len(self.classes_)))
         found = self._densities
         for k, factor in enumerate(found.factors):
@@ -208,13 +220,11 @@ class GaussianClassifier(ClosedFormClassifier):
             powers = [np.exp2(-half), np.exp2(half - scaling.scale)]  # one alone may overflow
             if (np.abs(half) < MILD).all():
                 powers = [powers[0] * powers[1]]
-            for first in range(0, len(x), CACHED_ROWS):
-                rows = x[first : first + CACHED_ROWS] - found.hi[k]
-                rows -= found.lo[k]
-                for power in powers:
-                    rows *= power
-                rows = factor.half(rows)
-                out[first : first + CACHED_ROWS, k] = np.einsum("ij,ij->i", rows, rows) * scaling.weight
+            squares = partial(_squares_there if is_device(x) else _squares, factor, found.hi[k], found.lo[k], powers)
+            step = max(DEVICE_NUMBERS // x.shape[1], 1) if is_device(x) else CACHED_ROWS
+            for first in range(0, len(out), step):
+                last = min(first + step, len(out))
+                out[first:last, k] = squares(x[first:last, :]) * scaling.weight
         refuse_overflow(out[:, [factor is not None for factor in found.factors]])
         return out
 
@@ -455,6 +465,26 @@ def class_mixtures(
         float(sum(w * one.values[-1] for w, one in zip(sums.weights, found, strict=True))),
         all(one.converged for one in found),
     )
+
+
+def _squares(factor: Factor, hi: Array, lo: Array, powers: list[Array], x: Array) -> Array:
+    """Return the squared lengths of R^-T (x - hi - lo) of rows, each times some powers of two, (n,)."""
+    rows = x - hi
+    rows -= lo
+    for power in powers:
+        rows *= power
+    rows = factor.half(rows)
+    return np.asarray(np.einsum("ij,ij->i", rows, rows))
+
+
+def _squares_there(factor: Factor, hi: Array, lo: Array, powers: list[Array], x: AnyArray) -> Array:
+    """Return the same of rows on a device, where R^-1 is sent; the lengths are on the host."""
+    xp = namespace(x)
+    rows = xp.astype(x, xp.float64) - to_device_of(x, hi) - to_device_of(x, lo)
+    for power in powers:
+        rows = rows * to_device_of(x, power)
+    rows = xp.matmul(rows, to_device_of(x, factor.half(np.eye(len(hi)))))
+    return host(xp.sum(rows * rows, axis=1))
 
 
 def _variances(part: Moments) -> Array:
