@@ -148,7 +148,7 @@ def _refuse_parts(coding: Coding) -> None:
         ("lag(), which would cross from one group into the next", any(map(lag_of, coding.needed))),
     ):
         if there:
-            raise InvalidParameter(f"groups of rows do not take {part}: leave it out, or fit each group by itself")
+            raise InvalidParameter(f"groups of rows do not take {part}: leave it out, or fit each group alone")
 
 
 def _in_memory(source: TableSource, by: Sequence[str]) -> nw.DataFrame[Any]:
