@@ -254,3 +254,17 @@ def test_a_curve_that_explains_nearly_all_is_found() -> None:
     exact = AdditiveModel(terms=["s(x0)"]).fit(x[:, None], 2 * x)
     assert exact.log_likelihood_ == np.inf
     assert math.isnan(exact.summary().to_dict()["coefficients"][0]["std_error"])
+
+
+@pytest.mark.parametrize("apart", [500, 5])
+def test_shares_of_variance_are_those_of_r(apart: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures of lme4's sleepstudy, lmer(Reaction ~ Days + (1 + Days | Subject)).
+
+    VF <- var(as.vector(model.matrix(m) %*% fixef(m))); S <- VarCorr(m)$Subject; Z <- model.matrix(m);
+    VR <- mean(rowSums((Z %*% S) * Z)); E <- sigma(m)^2; c(VF, VF + VR) / (VF + VR + E); VR / (VR + E)
+    """
+    monkeypatch.setattr("adaline.fits.additive.design.APART", apart)
+    _, _, model = fit("sleepstudy")
+    table = model.summary().to_dict()
+    found = [table[name] for name in ("marginal_r_squared", "conditional_r_squared", "icc")]
+    np.testing.assert_allclose(found, [0.278652043, 0.799218897, 0.721658458], rtol=1e-5)

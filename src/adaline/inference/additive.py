@@ -139,12 +139,30 @@ def simultaneous_reach(columns: Array, covariance: Array, freedom: float, level:
     return joint_reach(root[there], freedom, "mvt", int(there.sum()), level)
 
 
+def variance_shares(fixed: float, random: float, errors: float, grouped: bool) -> dict[str, float]:
+    """Return the marginal and the conditional R^2 and the ICC, from variances; NaN without random effects.
+
+    S. Nakagawa and H. Schielzeth, Methods in Ecology and Evolution 4 (2013), 133-142; P. C. D. Johnson, the same 5
+    (2014), 944-946.
+    """
+    whole = fixed + random + errors
+    known = grouped and whole > 0 and random + errors > 0
+    return {
+        "marginal_r_squared": fixed / whole if known else math.nan,
+        "conditional_r_squared": (fixed + random) / whole if known else math.nan,
+        "icc": random / (random + errors) if known else math.nan,
+    }
+
+
 @dataclass(frozen=True)
 class AdditiveInference(CoefficientStatistics):
-    """Statistics of the coefficients without a penalty, and of the fit."""
+    """Statistics of the coefficients without a penalty, and of the fit; shares of variance are of random effects."""
 
     r_squared: float
     adjusted_r_squared: float
+    marginal_r_squared: float
+    conditional_r_squared: float
+    icc: float
     sigma: float
     freedom: float
     model_freedom: float
@@ -197,10 +215,14 @@ class AdditiveSummary(TargetsTable):
     def _lines(self, part: AdditiveInference) -> list[str]:
         first = f"R² {number(part.r_squared)}, adjusted {number(part.adjusted_r_squared)};  residual sd "
         first += f"{number(part.sigma)} on {degrees(part.freedom)} degrees of freedom"
-        if math.isnan(part.log_likelihood):
-            return [first]
-        kind = "restricted log-likelihood" if self.criterion == "reml" else "log-likelihood"
-        return [first, f"{kind} {number(part.log_likelihood, 8)}"]
+        out = [first]
+        if not math.isnan(part.icc):
+            marginal, conditional = number(part.marginal_r_squared), number(part.conditional_r_squared)
+            out.append(f"R² marginal {marginal}, conditional {conditional};  ICC {number(part.icc)}")
+        if not math.isnan(part.log_likelihood):
+            kind = "restricted log-likelihood" if self.criterion == "reml" else "log-likelihood"
+            out.append(f"{kind} {number(part.log_likelihood, 8)}")
+        return out
 
 
 def _component_cells(row: dict[str, Any]) -> list[str]:

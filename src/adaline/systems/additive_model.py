@@ -31,6 +31,7 @@ from adaline.fits.additive.problem import (
     GroupedSolution,
     solve_additive,
     solve_grouped,
+    variance_parts,
 )
 from adaline.fitted import check_is_fitted
 from adaline.forms import Count, Finite, FiniteNumber, Range
@@ -108,6 +109,7 @@ class AdditiveTotals(NamedTuple):
     edf : effective degrees of freedom of the model, the intercept included.
     observations, weight, rows : N, the sum of the weights, and the number of rows.
     squares, residual : sums of squares of the target, and of what is left of it.
+    fixed, random : variances over the rows of linear columns and curves, and of the effects of groups.
     """
 
     score: float
@@ -117,6 +119,8 @@ class AdditiveTotals(NamedTuple):
     rows: Count
     squares: FiniteNumber
     residual: FiniteNumber
+    fixed: float
+    random: float
 
 
 class Curve(NamedTuple):
@@ -382,7 +386,14 @@ class AdditiveModel(AdditiveInferred):
             terms=terms,
             variance_components=tuple(_components(design, solved)),
             totals=AdditiveTotals(
-                solved.score, edf, observations, moments.weight, moments.rows, solved.total, solved.residual
+                solved.score,
+                edf,
+                observations,
+                moments.weight,
+                moments.rows,
+                solved.total,
+                solved.residual,
+                *variance_parts(solved, grouped, places, moments.weight, observations),
             ),
             left_out=left_out,
             certificate=_certificate(solved, terms, [names[j] for j in solved.constant]),
@@ -566,7 +577,7 @@ class AdditiveModel(AdditiveInferred):
         return JudgedAdditive(options, theta, whole, means, state.variance, state.freedom, tested, fixed)
 
     def _table(self, judged: JudgedAdditive, level: float) -> AdditiveSummary:
-        from adaline.inference.additive import AdditiveInference, AdditiveSummary
+        from adaline.inference.additive import AdditiveInference, AdditiveSummary, variance_shares
         from adaline.inference.classical import judged as statistics
 
         state, settings, totals = self._learned(), self._fitted_with, self._learned().totals
@@ -581,6 +592,7 @@ class AdditiveModel(AdditiveInferred):
             **statistics(judged.theta[:own], errors, level, judged.freedom),
             r_squared=1 - share,
             adjusted_r_squared=1 - adjusted,
+            **variance_shares(totals.fixed, totals.random, state.variance, bool(state.design.groupings)),
             sigma=math.sqrt(state.variance),
             freedom=state.freedom,
             model_freedom=totals.edf,

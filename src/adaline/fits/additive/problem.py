@@ -120,6 +120,8 @@ class AdditiveSolution:
 class GroupedSolution(NamedTuple):
     """A solution with a grouping of many levels: its effects, their degrees of freedom, and what they share of others.
 
+    multiplied, exponents : sum over the rows of z z', z what the effects multiply, (q, q), and the powers of two that
+        these are divided by.
     shared : what the grouping adds to the diagonal of the square of `freedom`, (M,).
     """
 
@@ -127,6 +129,8 @@ class GroupedSolution(NamedTuple):
     effects: GroupedEffects
     edf: float
     shared: Array
+    multiplied: Array
+    exponents: NDArray[np.int64]
 
 
 class AdditiveProblem(NamedTuple):
@@ -298,7 +302,42 @@ def solve_grouped(
         residual=float(np.ldexp(max(fit.residual, 0.0), 2 * y)),
     )
     effects = GroupedEffects(np.ldexp(fit.effects, y), fit.spread, pull, whole)
-    return GroupedSolution(solution, effects, fit.group_freedom, shared)
+    return GroupedSolution(
+        solution, effects, fit.group_freedom, shared, sums.squares.sum(axis=0), np.array(design.apart_.exponents)
+    )
+
+
+def variance_parts(
+    solved: AdditiveSolution,
+    grouped: GroupedSolution | None,
+    places: Sequence[TermPlace],
+    weight: float,
+    observations: float,
+) -> tuple[float, float]:
+    """Return the variances over the rows of what linear columns and curves explain, and of the effects of groups.
+
+    The second is the mean over the rows of z' Sigma z, Sigma the covariance of the effects that z multiplies.
+    """
+    groups = [at for at in places if isinstance(at.part, LearnedGroups)]
+    end = min((at.start for at in groups), default=len(solved.coef))
+    beta = solved.coef[:end]
+    fixed = float(beta @ solved.gram[:end, :end] @ beta) / (weight * max(1 - 1 / observations, 0.5))
+    multiplied = []
+    for at in groups:
+        assert isinstance(at.part, LearnedGroups)
+        block, means = slice(at.start, at.stop), solved.means[at.start : at.stop]
+        whole = solved.gram[block, block] + weight * np.outer(means, means)
+        q = len(at.part.slopes)
+        multiplied.append((np.einsum("gagb->ab", whole.reshape(-1, q, len(whole) // q, q)), at.part))
+    random = 0.0
+    for (second, part), one in zip(multiplied, solved.components, strict=False):
+        scale = np.array(part.exponents)
+        random += float(np.sum(np.ldexp(second, scale + scale[:, None]) * one.covariance))
+    if grouped is not None:
+        last = solved.components[-1].covariance
+        scale = grouped.exponents
+        random += float(np.sum(np.ldexp(grouped.multiplied, scale + scale[:, None]) * last))
+    return fixed, solved.variance * random / weight
 
 
 def _too_few(rows: float, free: int) -> InvalidData:
