@@ -139,7 +139,7 @@ def simultaneous_reach(columns: Array, covariance: Array, freedom: float, level:
     return joint_reach(root[there], freedom, "mvt", int(there.sum()), level)
 
 
-def variance_shares(fixed: float, random: float, errors: float, grouped: bool) -> dict[str, float]:
+def variance_shares(fixed: float, random: float, errors: float, grouped: bool) -> tuple[float, float, float]:
     """Return the marginal and the conditional R^2 and the ICC, from variances; NaN without random effects.
 
     S. Nakagawa and H. Schielzeth, Methods in Ecology and Evolution 4 (2013), 133-142; P. C. D. Johnson, the same 5
@@ -147,11 +147,9 @@ def variance_shares(fixed: float, random: float, errors: float, grouped: bool) -
     """
     whole = fixed + random + errors
     known = grouped and whole > 0 and random + errors > 0
-    return {
-        "marginal_r_squared": fixed / whole if known else math.nan,
-        "conditional_r_squared": (fixed + random) / whole if known else math.nan,
-        "icc": random / (random + errors) if known else math.nan,
-    }
+    if not known:
+        return math.nan, math.nan, math.nan
+    return fixed / whole, (fixed + random) / whole, random / (random + errors)
 
 
 @dataclass(frozen=True)

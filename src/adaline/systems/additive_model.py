@@ -119,8 +119,8 @@ class AdditiveTotals(NamedTuple):
     rows: Count
     squares: FiniteNumber
     residual: FiniteNumber
-    fixed: float
-    random: float
+    fixed: float = math.nan
+    random: float = math.nan
 
 
 class Curve(NamedTuple):
@@ -588,11 +588,15 @@ class AdditiveModel(AdditiveInferred):
         share = totals.residual / totals.squares if totals.squares > 0 else math.nan
         adjusted = share * (totals.observations - settings.fit_intercept) / state.freedom
         names, lost = state.columns.coefficient_names()[: own - 1], "constant, or a combination of columns before it"
+        grouped = bool(state.design.groupings)
+        marginal, conditional, icc = variance_shares(totals.fixed, totals.random, state.variance, grouped)
         part = AdditiveInference(
             **statistics(judged.theta[:own], errors, level, judged.freedom),
             r_squared=1 - share,
             adjusted_r_squared=1 - adjusted,
-            **variance_shares(totals.fixed, totals.random, state.variance, bool(state.design.groupings)),
+            marginal_r_squared=marginal,
+            conditional_r_squared=conditional,
+            icc=icc,
             sigma=math.sqrt(state.variance),
             freedom=state.freedom,
             model_freedom=totals.edf,
