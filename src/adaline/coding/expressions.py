@@ -312,8 +312,8 @@ def syntax_tree(text: str) -> tuple[ast.expr, dict[str, str]]:
     try:
         return ast.parse("".join(parts).strip(), mode="eval").body, quoted
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        word = reserved_word(text)
-        hint = f": {word!r} is a word of Python, so write `{word}` for the column" if word else ""
+        reserved = reserved_word(text)
+        hint = f": {reserved!r} is a word of Python, so write `{reserved}` for the column" if reserved else ""
         raise InvalidParameter(f"cannot read {text!r:.200} in the formula{hint}") from None
 
 
