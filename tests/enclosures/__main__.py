@@ -1,4 +1,4 @@
-"""python -m tests.enclosures --problems 20000 --seed 0: enclosures against exact and 65-digit arithmetic, by kind."""
+"""python -m tests.enclosures --problems 20000 --seed 0: enclosures against exact and 100-digit arithmetic, by kind."""
 
 from __future__ import annotations
 

@@ -68,6 +68,11 @@ def test_what_is_not_unique_is_refused(x: Any, t: Any, why: str) -> None:
     assert contained(*penalised, solve(x, t, penalty=1e-3))
 
 
+def test_a_penalty_out_of_range_is_named() -> None:
+    found = Ridge(penalty=1e300).fit(X * 1e-200, T).enclose(X * 1e-200, T)
+    assert found.proved or "penalty" in found.reason
+
+
 def test_penalties_on_standardised_columns_are_those_that_the_model_has() -> None:
     y = np.column_stack([T, X[:, 0] + T])
     model = Ridge().fit(X, y)

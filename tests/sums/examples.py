@@ -140,6 +140,10 @@ KNOWN_SCORE = (
     sums.LinkedPoint(Poisson().linked, True, np.full(5, 0.1), np.full(5, 1e-18), ANY_MAP.exponent),
     Preconditioner((Stage(ANY_MAP.shift, ANY_MAP.matrix),), 0.5, 0.25),
 )
+KNOWN_SOFTMAX = (
+    sums.SoftmaxPoint(np.full((2, 5), 0.1), np.full((2, 5), 1e-18), ANY_MAP.exponent),
+    KNOWN_SCORE[1],
+)
 
 
 def read_moments(m: Any) -> dict[str, Reading]:
@@ -467,6 +471,14 @@ EXAMPLES = (
         1e-12,
         theta=KNOWN_SCORE,
         coded=lambda t: np.abs(t) * [1.0, 1e-4],
+    ),
+    Example(
+        sums.BoundedSoftmax,
+        read(gradient=OWN, size=OWN, metric=OWN, scalars=OWN),
+        1e-12,
+        {"classes": 3},
+        KNOWN_SOFTMAX,
+        coded=in_class(3),
     ),
     *(
         Example(sums.Mapped, lambda s: read_moments(s.moments), 1e-12, {"centred": centred}, ANY_MAP)

@@ -7,6 +7,7 @@
 | `linear.py` | how far the solution is from a point, by the gradient there; bounds on outputs |
 | `least_squares.py` | the gradient of least squares, by residuals in double-double |
 | `likelihood.py` | a ball that has the minimum of a likelihood in it, and the gradient in double-double |
+| `softmax.py` | the same for softmax, of all classes at once |
 | `enclosure.py` | what `model.enclose` returns |
 | `proof.py` | the proof as a file |
 | `checker.py` | checks such a file with rational numbers, and nothing of this package |

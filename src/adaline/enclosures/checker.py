@@ -15,8 +15,9 @@ minimum, and no other. About any point c of the ball, with y near T'g(c),
     theta* = c + T y + T z,    || z || <= (|| T'g(c) - y || + alpha || y ||) / (1 - alpha)
 
 Numbers of the table are floats, taken exactly. Outputs and slopes are intervals of whole numbers of units of 2^-1100,
-so that every float is one; `exp_bounds` encloses the exponential. Softmax has one theta for each class, whose sum over
-the classes is zero: 1/2 sum_j tie_j (sum_k theta_kj)^2 is added, which makes it so and changes nothing else.
+so that every float is one; `exp_bounds` encloses the exponential. Softmax has one theta for each class, and adding the
+same to all of them changes no loss; meant is the one whose sum over the classes is zero. So theta is that of all classes
+but the last, which has minus their sum, in its outputs and its penalty.
 
     python checker.py m.proof data.csv
 """
@@ -178,15 +179,21 @@ def derivatives(
     if loss["name"] != "softmax":
         slope, curvature = LOSSES[loss["name"]](z[0], t, loss)
         return [slope], [[curvature]]
+    z = [*z, minus(plus(*z))]
     top = max(one[1] for one in z)
     e = [exp_bounds(plus(one, (-top, -top))) for one in z]
     total = plus(*e)
     p = [divided(one, total) for one in e]
-    own = t[0] // UNIT
-    slopes = [plus(one, (-UNIT, -UNIT)) if k == own else one for k, one in enumerate(p)]
-    return slopes, [
-        [plus(a if k == j else (0, 0), minus(times(a, b))) for j, b in enumerate(p)] for k, a in enumerate(p)
+    slopes = [plus(one, (-UNIT, -UNIT)) if k == t[0] // UNIT else one for k, one in enumerate(p)]
+    last, rest = p[-1], times(p[-1], plus((UNIT, UNIT), minus(p[-1])))
+    second = [
+        [
+            plus(a if k == j else (0, 0), minus(times(a, b)), times(a, last), times(b, last), rest)
+            for j, b in enumerate(p)
+        ]
+        for k, a in enumerate(p)
     ]
+    return [plus(one, minus(slopes[-1])) for one in slopes[:-1]], [row[:-1] for row in second[:-1]]
 
 
 class ConvexProblem:
@@ -204,8 +211,8 @@ class ConvexProblem:
         self.rows, self.loss, self.outputs = rows, solution["loss"], outputs
         penalties = [Fraction(unit) ** 2 * Fraction(solution["penalty"]) for unit in solution["units"]]
         self.penalties = outputs * [*([Fraction(0)] if intercept else []), *penalties]
-        self.tie = [Fraction(one) for one in solution["tie"]] if outputs > 1 else []
-        if any(one < 0 for one in [*self.penalties, *self.tie]):
+        self.coupled = self.loss["name"] == "softmax"
+        if any(one < 0 for one in self.penalties):
             raise Refuted("a penalty is negative")
         self.map = [[Fraction(value) for value in row] for row in solution["map"]]
         fine = _places([value for row in solution["map"] for value in row])
@@ -228,10 +235,17 @@ class ConvexProblem:
         return [_dot(theta[k : k + self.width], row.x) * unit + row.offset for k in starts]
 
     def drawn(self, theta: list[Fraction]) -> list[Fraction]:
-        """Return the gradient of the penalty, and of the tie."""
-        d = self.width
-        tied = [self.tie[j] * sum(theta[j::d]) for j in range(d)] if self.tie else [Fraction(0)] * d
-        return [p * value + tied[j % d] for j, (p, value) in enumerate(zip(self.penalties, theta, strict=True))]
+        """Return the gradient of the penalty, which is also on the last of coupled classes."""
+        each = enumerate(zip(self.penalties, theta, strict=True))
+        return [
+            p * (value + (sum(theta[j % self.width :: self.width]) if self.coupled else 0)) for j, (p, value) in each
+        ]
+
+    def with_last(self, values: list[Any]) -> list[Any]:
+        """Return numbers of all coefficients, of coupled classes those of the last too."""
+        if not self.coupled:
+            return values
+        return [*values, *(-sum(values[j :: self.width]) for j in range(self.width))]
 
     def pulled(self, theta: list[Fraction]) -> tuple[list[Fraction], Fraction]:
         """Return T'g near theta, -g the gradient, and a bound on its error."""
@@ -291,7 +305,7 @@ def _short(value: Fraction) -> Fraction:
 
 def check(problem: ConvexProblem, centre: list[Fraction], lower: list[float], upper: list[float]) -> None:
     """Check that the minimum is unique and lies between the bounds; raise Refuted where that is not confirmed."""
-    lengths = [sum(map(abs, row)) for row in problem.map]
+    lengths = [sum(map(abs, row)) for row in zip(*map(problem.with_last, zip(*problem.map, strict=True)), strict=True)]
     y, lost = problem.pulled(centre)
     reach = 4 * (max(map(abs, y)) + lost) + Fraction(1, 1 << KEPT)
     alpha = problem.defect(centre, reach)
@@ -303,7 +317,7 @@ def check(problem: ConvexProblem, centre: list[Fraction], lower: list[float], up
     for _ in range(STEPS):
         size = max(map(abs, y))
         away = (lost + alpha * size) / (1 - alpha)
-        best = [c + _dot(row, y) for c, row in zip(point, problem.map, strict=True)]
+        best = problem.with_last([c + _dot(row, y) for c, row in zip(point, problem.map, strict=True)])
         ends = [(value - away * length, value + away * length) for value, length in zip(best, lengths, strict=True)]
         wrong = [j for j, (low, high) in enumerate(ends) if not lower[j] <= low <= high <= upper[j]]
         if not wrong:
@@ -426,10 +440,13 @@ def verify(proof: dict[str, Any], table: Iterator[dict[str, Any]]) -> int:
         for k, solution in enumerate(proof["solutions"]):
             given = bounds if several else bounds[k : k + 1]
             own = rows if len(proof["solutions"]) == 1 else _of_target(rows, k)
-            problem = ConvexProblem(own, solution, intercept, len(given))
+            problem = ConvexProblem(own, solution, intercept, len(given) - several)
             centre = [Fraction(hi) + Fraction(lo) for hi, lo in solution["centre"]]
             sides = [[value for pair in given for value in pair[side][not intercept :]] for side in range(2)]
-            if not len(problem.map) == len(centre) == len(sides[0]) == len(sides[1]) == len(problem.penalties):
+            each = len(problem.with_last(centre))
+            if not (
+                len(problem.map) == len(centre) == len(problem.penalties) and len(sides[0]) == len(sides[1]) == each
+            ):
                 raise Refuted("the proof has not one number for each coefficient")
             check(problem, centre, *sides)
     except (KeyError, IndexError, TypeError, ValueError, OverflowError, AttributeError) as error:

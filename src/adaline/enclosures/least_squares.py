@@ -25,6 +25,14 @@ from adaline.penalties import RidgePenalty
 from adaline.sources import Source
 from adaline.sums import Residual, Theta
 
+DEPENDENT = (
+    "uniqueness is not proved: columns are constant, or linear combinations of others up to rounding; drop them, or use "
+    "a penalty"
+)
+PENALISED = (
+    "uniqueness is not proved: beside this penalty float64 does not tell the columns from combinations of others, or "
+    "from zero; rescale the columns, or use another penalty"
+)
 PIECE_ROWS = 2048  # rows of a piece; doubling it doubles the bound on rounding, halving it takes longer
 
 
@@ -38,11 +46,7 @@ def enclose_least_squares(source: Source, intercept: bool, penalty: RidgePenalty
         return nowhere(targets, d, reason, source.reads[0] - before)
     known, sizes, _ = precondition(source, intercept, penalty)
     if known is None:
-        reason = (
-            "uniqueness is not proved: columns are constant, or linear combinations of others up to rounding; "
-            "drop them, or use a penalty"
-        )
-        return nowhere(targets, d, reason, source.reads[0] - before)
+        return nowhere(targets, d, PENALISED if penalty.any() else DEPENDENT, source.reads[0] - before)
     powers = sizes.targets_exponent[:, None] - np.append(0.0, sizes.exponent[:d])
     hi = np.ldexp(start, -powers.astype(np.int64)) * np.append(float(intercept), np.ones(d))
     hi = np.where(np.isfinite(hi), hi, 0.0)

@@ -76,8 +76,8 @@ def enclose_likelihood(source: Source, point: LinkedPoint, intercept: bool, pena
         if size > FAR or NEAR < size < last / 2:
             point, last = point._replace(hi=np.ldexp((hi + known.push(step).values)[0], -powers)), size
             continue
-        first, farthest = _stepped(source, known, sizes, penalty, point, hi, none)
-        length = float(first.lengths()[0])
+        first = _step(source, known, sizes, penalty, point, hi, none)
+        length, farthest = float(first.lengths()[0]), first.farthest
         if not (math.isfinite(length) and farthest < MOST_LENGTH):
             reason = MISSING + f"outputs beyond {MOST_OUTPUT:g}, of which exponentials underflow, are not treated"
             break
@@ -103,19 +103,6 @@ def _step(
     lo: Array,
 ) -> Stepped:
     """Return T'g at hi + lo: one pass."""
-    return _stepped(source, known, sizes, penalty, point, hi, lo)[0]
-
-
-def _stepped(
-    source: Source,
-    known: Preconditioner,
-    sizes: RowSizes,
-    penalty: RidgePenalty,
-    point: LinkedPoint,
-    hi: Array,
-    lo: Array,
-) -> tuple[Stepped, float]:
-    """Return T'g at hi + lo, and the largest length of T'x of a row: one pass."""
     here = point._replace(hi=hi[0], lo=lo[0], exponent=sizes.exponent)
     sums = source.sum(BoundedScore, (here, known))
     gradient = sums.gradient[None, :, 0].copy(), sums.gradient[None, :, 1].copy()
@@ -124,4 +111,4 @@ def _stepped(
     lost = units * ROUNDING**2 * sums.size[None] + draw_back(gradient, penalty, sizes, hi, lo)
     below = 1 + sums.size.max() + np.abs(hi).max(initial=0.0) + sizes.columns.max()
     lost = OUTWARDS * lost + TINY * (sizes.rows + 1) * (hi.shape[1] + 4) * below**4
-    return Stepped(known.pull(*gradient, lost), np.array([sums.wrong])), sums.farthest
+    return Stepped(known.pull(*gradient, lost), np.array([sums.wrong]), sums.farthest)

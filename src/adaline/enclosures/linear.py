@@ -12,13 +12,13 @@ way hold, and so does their intersection.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from adaline import twofold
 from adaline.arrays import Array
-from adaline.enclosures.preconditioner import Preconditioner, Pulled, RowSizes
+from adaline.enclosures.preconditioner import Pulled, Pushed, RowSizes
 from adaline.enclosures.rounding import OUTWARDS, ROUNDING, TINY, ends, rows_length, scaled_outwards
 from adaline.sources import Source
 
@@ -27,10 +27,18 @@ ENOUGH = ROUNDING / 8  # relative radius from which a further pass cannot make a
 
 
 class Stepped(NamedTuple):
-    """T'g of each target with bounds on its errors, and bounds (K,) on the length of what is wrong beside them."""
+    """T'g of each target, and how far outputs move along T.
+
+    Parameters
+    ----------
+    pulled : T'g with bounds on its errors.
+    wrong : bounds (K,) on the length of what is wrong beside them.
+    farthest : the largest length of T'x of a row, where second derivatives depend on the outputs.
+    """
 
     pulled: Pulled
     wrong: Array
+    farthest: float = 0.0
 
     def lengths(self) -> Array:
         """Return upper bounds (K,) on || T'g ||."""
@@ -57,6 +65,18 @@ class Location(NamedTuple):
     reach: Array
 
 
+class AnyPreconditioner(Protocol):
+    """A matrix T of which it is proved that || I - T'HT || is at most `defect`: see `Preconditioner`."""
+
+    @property
+    def defect(self) -> float: ...
+    @property
+    def constant(self) -> float: ...
+    def push(self, y: Array) -> Pushed: ...
+    def row_lengths(self) -> Array: ...
+    def pulled_lengths(self, v: Array) -> Array: ...
+
+
 class LinearEnclosure(NamedTuple):
     """What is proved of the solution of K targets.
 
@@ -72,7 +92,7 @@ class LinearEnclosure(NamedTuple):
     reason: str
     passes: int
     found: Location | None = None
-    known: Preconditioner | None = None
+    known: AnyPreconditioner | None = None
     sizes: RowSizes | None = None
 
     @np.errstate(all="ignore")
@@ -104,7 +124,7 @@ def nowhere(targets: int, d: int, reason: str, passes: int) -> LinearEnclosure:
 def narrow(
     step: Callable[[Array, Array], Stepped],
     source: Source,
-    known: Preconditioner,
+    known: AnyPreconditioner,
     sizes: RowSizes,
     hi: Array,
     *,
@@ -146,7 +166,7 @@ def narrow(
     return LinearEnclosure(bounds, "", source.reads[0] - before, found, known, sizes)
 
 
-def _located(taken: Stepped, known: Preconditioner, hi: Array, lo: Array) -> Location:
+def _located(taken: Stepped, known: AnyPreconditioner, hi: Array, lo: Array) -> Location:
     """Return where the solution is, about theta~ + T y."""
     y = taken.pulled.values
     reach = OUTWARDS * (taken.lost() + known.defect * rows_length(y)) / (1 - known.defect)

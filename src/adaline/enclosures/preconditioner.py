@@ -142,6 +142,11 @@ class Preconditioner:
 
     def pulled_lengths(self, v: Array) -> Array:
         """Return upper bounds (n,) on the lengths of T'v of rows v (n, 1 + D), scaled, the constant first."""
+        rows, wrong = self.mapped(v)
+        return np.asarray(OUTWARDS * (rows_length(rows) + wrong) + TINY)
+
+    def mapped(self, v: Array) -> tuple[Array, Array]:
+        """Return T'v of rows v (n, 1 + D), scaled, the constant first, and bounds (n,) on the lengths of its errors."""
         ones, values, wrong = np.abs(v[:, 0]), v[:, 1:], np.zeros(len(v))
         for stage in self.stages:
             size = np.abs(values) @ rows_length(stage.matrix) + ones * float(
@@ -149,8 +154,8 @@ class Preconditioner:
             )
             wrong = wrong * length(stage.matrix) + gamma(len(stage.shift) + 6) * size
             values = (values - stage.shift * v[:, :1]) @ stage.matrix
-        lengths = rows_length(values) + OUTWARDS * wrong
-        return np.asarray(OUTWARDS * np.hypot(self.constant * ones, lengths) + TINY)
+        start = self.constant * v[:, 0]
+        return np.column_stack([start, values]), np.asarray(OUTWARDS * (wrong + 2 * ROUNDING * np.abs(start)) + TINY)
 
 
 def _through(values: Array, wrong: Array, matrix: Array) -> tuple[Array, Array]:

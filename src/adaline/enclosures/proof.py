@@ -20,6 +20,7 @@ from adaline.coding import Coding
 from adaline.coding.columns import MISSING_LEVEL
 from adaline.coding.terms import TermFactor
 from adaline.enclosures.linear import LinearEnclosure
+from adaline.enclosures.softmax import StackedPreconditioner
 from adaline.errors import InvalidParameter
 from adaline.input.columns import InputColumns
 from adaline.losses import Linked, Loss, NegativeBinomial, Offset, Softmax, Tweedie
@@ -155,18 +156,18 @@ def _solutions(found: LinearEnclosure, loss: Loss | None, penalty: RidgePenalty)
     assert found.found is not None
     assert found.known is not None
     assert found.sizes is not None
-    active = slice(0 if found.known.constant else 1, None)
-    d = len(found.sizes.columns) - 1
-    powers = np.append(0.0, found.sizes.exponent[:d]).astype(np.int64)
-    size = found.found.hi.shape[1]
-    matrix = np.ldexp(found.known.push(np.eye(size)).values.T, -powers[:, None])[active, active]
+    width, outputs = len(found.sizes.columns), len(found.found.hi)
+    powers = np.append(0.0, found.sizes.exponent[: width - 1]).astype(np.int64)
+    stacked = isinstance(found.known, StackedPreconditioner)
+    size = len(found.known.matrix) if isinstance(found.known, StackedPreconditioner) else width
+    active = np.flatnonzero((np.arange(size) % width > 0) | (found.known.constant > 0))
+    matrix = found.known.push(np.eye(size)).values.T
+    matrix = np.ldexp(matrix, -np.tile(powers, size // width)[:, None])[np.ix_(active, active)]
     own = {"loss": described_loss(loss), "penalty": float(penalty.value), "units": np.ravel(penalty.unit).tolist()}
-    scale = found.sizes.targets_exponent.astype(np.int64)
-    out = []
-    for k in range(len(found.found.hi)):
-        centre = np.ldexp(np.stack([found.found.hi[k], found.found.lo[k]], axis=1), (scale[k] - powers)[:, None])
-        out.append({**own, "centre": centre[active].tolist(), "map": matrix.tolist()})
-    return out
+    scale = (found.sizes.targets_exponent.astype(np.int64) * np.ones(outputs, dtype=np.int64))[:, None, None]
+    centres = np.ldexp(np.stack([found.found.hi, found.found.lo], axis=2), scale - powers[:, None])
+    each = [centres[:-1].reshape(-1, 2)] if stacked else list(centres)
+    return [{**own, "centre": one[active].tolist(), "map": matrix.tolist()} for one in each]
 
 
 def described_loss(loss: Loss | None) -> dict[str, Any]:

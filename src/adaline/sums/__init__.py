@@ -7,6 +7,7 @@
 | `Triangle` | R of a QR decomposition of [1 x t] | 2 D² | ill-conditioned data |
 | `Mapped` | `Moments` of rows (x - m) Q, which Q makes nearly orthonormal | 3/2 D² | enclosures |
 | `BoundedScore` | gradient of a likelihood in double-double, its rounding proved | 100 D, D² | enclosures |
+| `BoundedSoftmax` | the same of softmax, and its second derivatives | 100 K D, K² D² | enclosures |
 | `Residual` | X'(t - Xw) and SSE in double-double | about 24 D | refinement |
 | `LeaveOneOut` | exact leave-one-out errors of L ridge penalties | D² + L D | `Ridge(criterion="loo")` |
 | `Scores` | squared scores r z of rows, z the row where X'X is the identity | 3/2 D² | HC0 to HC3 |
@@ -86,6 +87,7 @@ SUMS = Registry(
     "ThinnedCurvature ClassWeights JointSum FamilySums NullScore Densities ShapeScore OrdinalObjective OrdinalProduct "
     "Ranks ResidualTotals FarthestRow TwofoldObjective CurvatureChange Mapped "
     "BoundedScore",
+    "BoundedSoftmax",
 )
 
 __getattr__, __dir__, __all__ = lazily(__name__)

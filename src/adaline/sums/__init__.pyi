@@ -3,6 +3,8 @@ from adaline.sums.base import JointSum as JointSum
 from adaline.sums.base import Sum as Sum
 from adaline.sums.bounded_score import BoundedScore as BoundedScore
 from adaline.sums.bounded_score import LinkedPoint as LinkedPoint
+from adaline.sums.bounded_softmax import BoundedSoftmax as BoundedSoftmax
+from adaline.sums.bounded_softmax import SoftmaxPoint as SoftmaxPoint
 from adaline.sums.classes import ClassMoments as ClassMoments
 from adaline.sums.clusters import Centres as Centres
 from adaline.sums.clusters import Clusters as Clusters

@@ -130,14 +130,14 @@ class BoundedScore(Sum):
         v = np.empty((1 + d, len(x)))
         v[0], v[1:] = 1.0, np.ldexp(x.T, -point.exponent[:d, None].astype(np.int64))
         size = np.abs(v)
-        z = _outputs(v, point.hi, point.lo, offset[:, 0])
+        z = outputs_twofold(v, point.hi, point.lo, offset[:, 0])
         made_of = SAFE * (np.abs(point.hi) @ size + np.abs(offset[:, 0]))[:, None]
         slope, parts, bent = point.slopes(z, t)
         wrong = 8 * (d + 4) ** 2 * ROUNDING2 * made_of * bent
         wrong += (2.0**10 + 2.0**7 * np.abs(z.hi)) * ROUNDING2 * parts
         length = known.pulled_lengths(v.T)
         apart = np.where(np.abs(z.hi) < MOST_OUTPUT, weight * wrong, np.inf)[:, 0]
-        total = _weighted_sums(x, slope, weight, point.exponent)
+        total = weighted_sums(x, slope, weight, point.exponent)
         terms = SAFE * (size @ np.abs(weight * slope.hi)[:, 0])
         return type(self)(total, terms, float(SAFE * (apart @ length)), float(length.max()))
 
@@ -150,7 +150,7 @@ class BoundedScore(Sum):
         self.farthest = max(self.farthest, other.farthest)
 
 
-def _outputs(v: Array, hi: Array, lo: Array, offset: Array) -> Twofold:
+def outputs_twofold(v: Array, hi: Array, lo: Array, offset: Array) -> Twofold:
     """Return the outputs (n, 1) of rows v, (1 + D, n): products with hi are exact, those with lo rounded."""
     product, error = twofold.two_prod(v, hi[:, None])
     error += v * lo[:, None]
@@ -161,7 +161,7 @@ def _outputs(v: Array, hi: Array, lo: Array, offset: Array) -> Twofold:
     return Twofold(*(one[:, None] for one in twofold.two_sum(total, rest)))
 
 
-def _weighted_sums(x: Array, slope: Twofold, weight: Array, exponent: Array) -> Array:
+def weighted_sums(x: Array, slope: Twofold, weight: Array, exponent: Array) -> Array:
     """Return - sum weight slope (1, v) as hi and lo, (1 + D, 2), v = x 2^-exponent.
 
     That of the leading parts of slopes is the sum of residuals of coefficients zero; that of the trailing parts is

@@ -694,10 +694,11 @@ class LogisticRegression(NearFits, LinearClassifier):
         sample_weight: WeightsLike = None,
         offset: OffsetsLike = None,
     ) -> Enclosure:
-        """Return bounds that are proved to contain the exact coefficients, of two classes; three passes, mostly.
+        """Return bounds that are proved to contain the exact coefficients; three passes, mostly.
 
         As `LinearRegression.enclose`, for the maximum of the likelihood, or the minimum under a number as penalty.
         `predict` of the result has bounds on log odds, without the offset: a class is certain where they exclude zero.
+        More than two classes are enclosed together, as softmax, without offsets; their bounds are (K, 1 + D).
 
         Parameters
         ----------
@@ -706,7 +707,7 @@ class LogisticRegression(NearFits, LinearClassifier):
 
         Returns
         -------
-        Enclosure : named tuple of `lower` and `upper`, each (1 + D), intercept first.
+        Enclosure : named tuple of `lower` and `upper`, each (1 + D), or (K, 1 + D), intercept first.
 
         Examples
         --------
@@ -719,10 +720,11 @@ class LogisticRegression(NearFits, LinearClassifier):
         from adaline.enclosures.enclosure import enclosure_of
         from adaline.enclosures.likelihood import enclose_loss
         from adaline.enclosures.proof import ClassTargets, Statement
+        from adaline.enclosures.softmax import enclose_softmax
 
         fit = self._one_fit("enclosures")
-        if fit.coupled:
-            raise InvalidParameter("enclosures are for two classes")
+        if fit.coupled and self._with_offset:
+            raise InvalidParameter("enclosures of more than two classes are without offsets")
         standardized = self.penalty == "auto" if self.standardize is None else self.standardize
         if self.firth or self.l1 or (self.penalty and standardized):
             raise InvalidParameter(
@@ -732,10 +734,14 @@ class LogisticRegression(NearFits, LinearClassifier):
         source, factors = self._rows_again(X, y, sample_weight, offset)
         penalty = RidgePenalty(float(self.penalty), np.ones(source.shape.features))
         intercept, loss = bool(self._fitted_with.fit_intercept), self._loss()
-        found = enclose_loss(source, loss, intercept, penalty, fit.solution.theta[0])
-        classes = ClassTargets(self._fitted_classes(), np.arange(2.0)[:, None], factors)
+        if fit.coupled:
+            found = enclose_softmax(source, intercept, penalty, fit.solution.theta)
+        else:
+            found = enclose_loss(source, loss, intercept, penalty, fit.solution.theta[0])
+        labels = self._fitted_classes()
+        classes = ClassTargets(labels, np.arange(float(len(labels)))[:, None], factors)
         statement = Statement.of(columns_on(self), X, sample_weight, source, intercept, [(loss, penalty)], classes)
-        return enclosure_of([found], columns_of(self), True, partial(read_finite, self), statement)
+        return enclosure_of([found], columns_of(self), not fit.coupled, partial(read_finite, self), statement)
 
     def _mean_model(self, judged: JudgedLikelihoods | None = None) -> MeanModel:
         """Return the fit as a function from the design to the probabilities, for `effects`."""
