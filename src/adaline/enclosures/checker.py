@@ -16,8 +16,8 @@ minimum, and no other. About any point c of the ball, with y near T'g(c),
 
 Numbers of the table are floats, taken exactly. Outputs and slopes are intervals of whole numbers of units of 2^-1100,
 so that every float is one; `exp_bounds` encloses the exponential. Softmax has one theta for each class, and adding the
-same to all of them changes no loss; meant is the one whose sum over the classes is zero. So theta is that of all classes
-but the last, which has minus their sum, in its outputs and its penalty.
+same to all of them changes no loss; meant is the one whose sum over the classes is zero. So theta is that of all
+classes but the last, which has minus their sum, in its outputs and its penalty.
 
     python checker.py m.proof data.csv
 """
@@ -305,7 +305,8 @@ def _short(value: Fraction) -> Fraction:
 
 def check(problem: ConvexProblem, centre: list[Fraction], lower: list[float], upper: list[float]) -> None:
     """Check that the minimum is unique and lies between the bounds; raise Refuted where that is not confirmed."""
-    lengths = [sum(map(abs, row)) for row in zip(*map(problem.with_last, zip(*problem.map, strict=True)), strict=True)]
+    columns = [problem.with_last(list(column)) for column in zip(*problem.map, strict=True)]
+    lengths = [sum(map(abs, row)) for row in zip(*columns, strict=True)]
     y, lost = problem.pulled(centre)
     reach = 4 * (max(map(abs, y)) + lost) + Fraction(1, 1 << KEPT)
     alpha = problem.defect(centre, reach)

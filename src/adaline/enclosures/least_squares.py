@@ -26,8 +26,8 @@ from adaline.sources import Source
 from adaline.sums import Residual, Theta
 
 DEPENDENT = (
-    "uniqueness is not proved: columns are constant, or linear combinations of others up to rounding; drop them, or use "
-    "a penalty"
+    "uniqueness is not proved: columns are constant, or linear combinations of others up to rounding; drop them, or "
+    "use a penalty"
 )
 PENALISED = (
     "uniqueness is not proved: beside this penalty float64 does not tell the columns from combinations of others, or "

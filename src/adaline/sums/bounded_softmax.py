@@ -1,8 +1,8 @@
 """Gradient of the softmax loss in double-double, and its second derivatives, with proven bounds on their rounding.
 
-The last of K classes has minus the sum of the coefficients phi of the others, so that there are (K - 1)(1 + D) unknowns:
+The last of K classes has minus the sum of the coefficients phi of the others, so that (K - 1)(1 + D) are unknown:
 
-    z_k = phi_k'(1, v) (+ no offset),   z_K = - sum_k z_k,   p = softmax(z),   v = x 2^-e
+    z_k = phi_k'(1, v),   z_K = - sum_k z_k,   p = softmax(z),   v = x 2^-e
     gradient_k = - sum weight (p_k - [k = t]) (1, v)         of all K classes, in double-double
     metric = sum weight S a a',   S = E'(diag p - p p')E,    E = (1, -1')',   a = T'(1, v) as float64 computes it
     mass = sum weight || |E|' |diag p - p p'| |E| || ||a||^2   what the rounding of the metric is relative to
