@@ -86,8 +86,7 @@ SUMS = Registry(
     "Objective HessianProduct FirthScore Clusters MixtureMoments Targets MachineObjective CurvatureDiagonal "
     "ThinnedCurvature ClassWeights JointSum FamilySums NullScore Densities ShapeScore OrdinalObjective OrdinalProduct "
     "Ranks ResidualTotals FarthestRow TwofoldObjective CurvatureChange Mapped "
-    "BoundedScore",
-    "BoundedSoftmax",
+    "BoundedScore BoundedSoftmax",
 )
 
 __getattr__, __dir__, __all__ = lazily(__name__)
