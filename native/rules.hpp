@@ -38,6 +38,7 @@ struct Plain {
     static constexpr bool signs = false, leaks = false, explodes = true, corrects = false;
 };
 
+// The rule of LMS, Widrow and Hoff's: scans/lms.py, which has its variants too.
 struct Lms : Plain {
     static Gain gain(double z, double t, double, double eta, const double*) {
         const double e = t - z;
@@ -71,6 +72,7 @@ struct SignSign : SignError {
     static constexpr bool signs = true;
 };
 
+// The rule of the perceptron: scans/perceptron.py.
 struct Rosenblatt : Plain {
     static constexpr bool explodes = false, corrects = true;
     static Gain gain(double z, double t, double, double eta, const double*) {
@@ -79,6 +81,7 @@ struct Rosenblatt : Plain {
     }
 };
 
+// The rules of sigmoid units: scans/sigmoid.py.
 struct Tanh : Plain {
     static constexpr bool explodes = false;
     static Gain gain(double z, double t, double, double eta, const double*) {

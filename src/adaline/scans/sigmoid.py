@@ -6,7 +6,7 @@
 
 The progressive loss is (t - phi)^2/2. A mistake is a row with z on the wrong side of 0, or on it.
 
-In C++: `native/rules.hpp` is the step, `native/scans.hpp` and `native/quick.hpp` run it over rows.
+In C++: `native/rules.hpp` (`Tanh`, `Logistic`) is the step, `native/scans.hpp` and `native/quick.hpp` run it over rows.
 """
 
 from __future__ import annotations
