@@ -586,3 +586,11 @@ def test_an_offset_is_part_of_every_way_to_fit() -> None:
     one = GeneralizedLinear(loss="poisson", solver="stochastic", rate=0.01, epochs=1, init=np.zeros(3))
     one.fit(X, ROWS["count"], offset=OFFSET)
     np.testing.assert_allclose([one.intercept_, *one.coef_], w, rtol=1e-12)
+
+
+def test_a_power_is_estimated_on_arrays_of_other_packages() -> None:
+    xp = pytest.importorskip("array_api_strict")
+    family, counts = Tweedie(power="auto"), ROWS["count"].to_numpy(float)
+    theirs = GeneralizedLinear(family).fit(xp.asarray(X), xp.asarray(counts))
+    ours = GeneralizedLinear(family).fit(X, counts)
+    np.testing.assert_allclose(np.asarray(theirs.coef_), ours.coef_, rtol=1e-6)

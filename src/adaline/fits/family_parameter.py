@@ -171,4 +171,4 @@ def with_parameter(loss: Loss, value: float) -> Loss:
     if isinstance(loss, Offset):
         return Offset(with_parameter(loss.loss, value))
     assert isinstance(loss, Linked)
-    return replace(loss, family=replace(loss.family, **{loss.family.parameter: value}))
+    return replace(loss, family=replace(loss.family, **{loss.family.parameter: float(value)}))
