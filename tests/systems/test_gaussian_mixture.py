@@ -276,3 +276,12 @@ def test_mixtures_of_classes_need_all_rows() -> None:
     back = model.set_params(components=1).fit(X, y)
     assert not hasattr(back, "weights_")
     assert back.mahalanobis(X).shape == (400, 2)
+
+
+@pytest.mark.parametrize("components", [1, 2])
+def test_rows_whose_densities_overflow_are_refused(components: int) -> None:
+    x = rows(90)
+    model = GaussianClassifier(covariance="full", components=components).fit(x, np.arange(90) % 2)
+    for predict in (model.predict, model.predict_proba, model.decision_function):
+        with pytest.raises(InvalidData, match="row 1 overflows float64"):
+            predict(x[:2] * np.array([[1.0], [1e200]]))

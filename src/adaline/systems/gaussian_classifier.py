@@ -203,7 +203,7 @@ class GaussianClassifier(ClosedFormClassifier):
         """Return log densities (n, K), on the host."""
         check_is_fitted(self, "classes_")
         if hasattr(self, "_mixtures"):
-            return densities(self._read(X), self._mixtures)
+            return refuse_overflow(densities(self._read(X), self._mixtures))
         known = self._densities.log_determinants + width_of(self) * np.log(2 * np.pi)
         return np.asarray(-0.5 * (self._distances(X) + known))
 
