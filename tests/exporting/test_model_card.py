@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from adaline import LinearRegression, LogisticRegression, card, from_sklearn, open_table
+from adaline import AdditiveModel, LinearRegression, LogisticRegression, card, from_sklearn, open_table
 from adaline.errors import InvalidParameter, InvalidType
 from tests.cases import Case, cases
 
@@ -30,6 +30,14 @@ def test_a_card_says_what_is_known() -> None:
     for said in known:
         assert any(said in line for line in lines), said
     assert sum(line.startswith("_To be filled in") for line in lines) == 3
+
+
+def test_tables_of_curves_and_groups_stay_tables(tmp_path: Path) -> None:
+    table = open_table("penguins", formula="body_mass_g ~ s(flipper_length_mm, k=4) + (1 | species)", missing="drop")
+    model = AdditiveModel().fit(table)
+    own = model.summary().closing()
+    assert "\n".join(["```", *own, "```"]) in card(model)
+    assert "<pre>term " in card(model, tmp_path / "card.html")
 
 
 def test_no_text_becomes_mark_up() -> None:

@@ -58,6 +58,7 @@ class Section:
     lines : paragraphs.
     items : of a list.
     heads, rows : of a table.
+    preformatted : lines of tables of text, with their columns aligned.
     blank : a question that is left to be answered.
     """
 
@@ -66,6 +67,7 @@ class Section:
     items: list[str] = field(default_factory=list)
     heads: list[str] = field(default_factory=list)
     rows: list[Sequence[str]] = field(default_factory=list)
+    preformatted: list[str] = field(default_factory=list)
     blank: str = ""
 
 
@@ -187,7 +189,10 @@ def _coefficients(system: AnySystem) -> Section:
     if len(rows) > MOST_COEFFICIENTS:
         out.lines.append(f"The first {MOST_COEFFICIENTS} of {len(rows):,}.")
     if summary.rows:
-        out.items.extend([*(line for part in summary.sections() for line in part.lines), *summary.closing()])
+        closing = summary.closing()
+        tables = "" in closing  # with an empty line between them
+        out.items.extend([*(line for part in summary.sections() for line in part.lines), *([] if tables else closing)])
+        out.preformatted.extend(closing if tables else [])
     return out
 
 
@@ -230,8 +235,15 @@ def _markdown(title: str, sections: Sequence[Section]) -> str:
         if one.rows:
             out += ["", _row(one.heads), _row(["---"] * len(one.heads), raw=True), *map(_row, one.rows)]
         out += [""] * bool(one.items) + [f"- {_plain(item)}" for item in one.items]
+        out += ["", *_fenced([visible(line, kept="") for line in one.preformatted])] if one.preformatted else []
         out += ["", f"_To be filled in: {one.blank}_"] if one.blank else []
     return "\n".join(out) + "\n"
+
+
+def _fenced(lines: list[str]) -> list[str]:
+    """Return lines between fences that none of them can close."""
+    fence = "`" * max([3, *(len(run) + 1 for line in lines for run in re.findall("`+", line))])
+    return [fence, *lines, fence]
 
 
 def _row(cells: Sequence[str], raw: bool = False) -> str:
@@ -258,5 +270,6 @@ def _page(title: str, sections: Sequence[Section]) -> str:
             top = f"<table><thead><tr>{heads}</tr></thead>" if named else '<table class="words">'
             out.append(f"{top}<tbody>{rows}</tbody></table>")
         out += ["<ul>", *(f"<li>{escaped(item)}</li>" for item in one.items), "</ul>"] if one.items else []
+        out += [f"<pre>{escaped(chr(10).join(one.preformatted))}</pre>"] if one.preformatted else []
         out += [f'<p class="blank">To be filled in: {escaped(one.blank)}</p>'] if one.blank else []
     return "\n".join([*out, "</body>\n</html>\n"])
