@@ -21,7 +21,7 @@ from sklearn.base import is_classifier
 from adaline.activations import ACTIVATIONS
 from adaline.arrays import Array
 from adaline.basis import Fourier, Polynomial, Radial
-from adaline.losses import FAMILIES, Composed, Huber, Tukey
+from adaline.losses import FAMILIES, Composed, Huber, NegativeBinomial, Tukey
 from adaline.systems import (
     CUSTOM,
     SYSTEMS,
@@ -51,7 +51,12 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"l1": 1.0, "positive": True},
         {"weights": "precision", "l1": 1.0},
     ],
-    "AdditiveModel": [{"criterion": "gcv"}, {"criterion": "ml", "weights": "precision"}],
+    "AdditiveModel": [
+        {"criterion": "gcv"},
+        {"criterion": "ml", "weights": "precision"},
+        *({"loss": name} for name in ("poisson", "binomial", "gamma")),
+        {"loss": NegativeBinomial(shape=2.0), "criterion": "ml"},
+    ],
     "RobustRegression": [
         {"loss": "tukey", "scale": "huber"},
         {"loss": "absolute"},
@@ -308,7 +313,7 @@ class Case:
         loss = self.settings.get("loss")
         if loss == "binomial":
             return "shares"
-        return "counts" if loss in FAMILIES and loss != "gaussian" else "numbers"
+        return "counts" if getattr(loss, "name", loss) in FAMILIES and loss != "gaussian" else "numbers"
 
     def fit(self, given: Given, **settings: Any) -> Any:
         """Return a model of the rows, weighted where they have weights; warnings are not shown."""

@@ -41,6 +41,13 @@ class Derivatives(NamedTuple):
     bend: Any
 
 
+class Further(NamedTuple):
+    """The third and the fourth derivative of a function of z, arrays of one shape."""
+
+    third: Any
+    fourth: Any
+
+
 @dataclass(frozen=True)
 class Link(ABC):
     """Base of all links; LINKS has those with a name.
@@ -73,6 +80,14 @@ class Link(ABC):
 
     def share(self, z: AnyArray) -> tuple[Derivatives, Derivatives]:
         """Return the logarithms of the mean and of one minus the mean, with derivatives by z."""
+        raise NotImplementedError  # of links for means between 0 and 1
+
+    def power_further(self, z: Array, a: float) -> Further:
+        """Return the next derivatives of `power`."""
+        raise NotImplementedError  # of links for means above zero
+
+    def share_further(self, z: Array) -> tuple[Further, Further]:
+        """Return the next derivatives of `share`."""
         raise NotImplementedError  # of links for means between 0 and 1
 
     def mean_twofold(self, z: Twofold) -> Twofold:
@@ -112,6 +127,19 @@ class Log(Link):
         odds = 1.0 / xp.expm1(-xp.where(z < -LARGEST_EXPONENT, -LARGEST_EXPONENT + 0.0 * z, z))
         rest = xp.where(z < -1, xp.log1p(-xp.exp(z)), xp.log(-xp.expm1(z)))
         return self.power(z, 0.0), Derivatives(rest, -odds, -odds * (1.0 + odds))
+
+    def power_further(self, z: Array, a: float) -> Further:
+        if a == 0:
+            return Further(np.zeros_like(z), np.zeros_like(z))
+        powered = np.exp(a * z)
+        return Further(a**2 * powered, a**3 * powered)
+
+    def share_further(self, z: Array) -> tuple[Further, Further]:
+        """With odds o = m / (1 - m), o' = o (1 + o)."""
+        _, rest = self.share(z)
+        odds, slope = -rest.slope, -rest.bend
+        bend = slope * (1.0 + 2.0 * odds)
+        return self.power_further(z, 0.0), Further(-bend, -bend * (1.0 + 2.0 * odds) - 2.0 * slope**2)
 
     def mean_twofold(self, z: Twofold) -> Twofold:
         return z.exp()
@@ -172,6 +200,25 @@ class Power(Link):
         rest = 1.0 - m.value
         ratio = m.slope / rest
         return self.power(z, 0.0), Derivatives(xp.log1p(-m.value), -ratio, -m.bend / rest - ratio**2)
+
+    def power_further(self, z: Array, a: float) -> Further:
+        q, z = 1.0 / self.exponent, self._positive(z)
+        if a == 0:
+            return Further(2.0 * q / z**3, -6.0 * q / z**4)
+        k = q * a
+        third = q * (k - 1.0) * (k - 2.0) * z ** (k - 3.0)
+        return Further(third, third * (k - 3.0) / z)
+
+    def share_further(self, z: Array) -> tuple[Further, Further]:
+        """With r = m' / (1 - m), r' = m'' / (1 - m) + r^2, and so on."""
+        z = np.where((z > 0) & (z < 1), z, 0.5)
+        m, more = self.power(z, 1.0), self.power_further(z, 1.0)
+        left = 1.0 - m.value
+        r, second, third, fourth = (one / left for one in (m.slope, m.bend, *more))
+        slope = second + r**2
+        bend = third + second * r + 2.0 * r * slope
+        last = fourth + third * r + (third + second * r) * r + second * slope + 2.0 * (slope**2 + r * bend)
+        return self.power_further(z, 0.0), Further(-bend, -last)
 
     def mean_twofold(self, z: Twofold) -> Twofold:
         return z if self.exponent == 1 else _powered(z, 1.0 / exact(np.array(self.exponent)))
@@ -234,6 +281,13 @@ class Logit(ShareLink):
             Derivatives(xp.where(z > 0, -z, zero) - small, -g.value(z), bend),
         )
 
+    def share_further(self, z: Array) -> tuple[Further, Further]:
+        """With v = m (1 - m): both have the second derivative -v, and v' = v (1 - 2 m)."""
+        g = ACTIVATIONS["logistic"]
+        v, away = g.slope(z), g.value(-z) - g.value(z)
+        both = Further(-v * away, -v * (away**2 - 2.0 * v))
+        return both, both
+
 
 class Probit(ShareLink):
     """z with Phi(z) = mean, the normal distribution."""
@@ -256,6 +310,18 @@ class Probit(ShareLink):
             Derivatives(*(_on_host(f, z) for f in (scipy.special.log_ndtr, _mills, _mills_slope))),
             Derivatives(value, -slope, bend),
         )
+
+    def share_further(self, z: Array) -> tuple[Further, Further]:
+        """With r = phi / Phi: r' = -r (z + r), whose derivatives follow one from the other."""
+
+        def further(z: Array) -> Further:
+            r, slope = _mills(z), _mills_slope(z)
+            at, along = -slope / r, 1.0 + slope
+            bend = -slope * at - r * along
+            return Further(bend, -bend * at - 2.0 * slope * along - r * bend)
+
+        yes, no = further(z), further(-z)
+        return yes, Further(-no.third, no.fourth)
 
 
 class Cloglog(ShareLink):
@@ -289,6 +355,14 @@ class Cloglog(ShareLink):
         large = xp.where(u > 1, safe, 1.0 + 0.0 * u)
         value = xp.where(u > 1, xp.log1p(-xp.exp(-large)), xp.where(z < -30, z, xp.log(-xp.expm1(-safe))))
         return Derivatives(value, r, xp.where(z < -LARGEST_EXPONENT, 0.0 * r, r * left)), Derivatives(-u, -u, -u)
+
+    def share_further(self, z: Array) -> tuple[Further, Further]:
+        """With u = exp(z), r = (ln m)' and r' = r (1 - u - r), whose derivatives follow one from the other."""
+        (_, r, slope), (rest, _, _) = self.share(z)
+        at, along = np.where(r > 0, slope / np.where(r > 0, r, 1.0), 0.0), rest - slope
+        bend = slope * at + r * along
+        fourth = bend * at + 2.0 * slope * along + r * (rest - bend)
+        return Further(bend, fourth), Further(rest, rest)
 
     @staticmethod
     def _bounded(z: AnyArray) -> Any:

@@ -219,6 +219,12 @@ TABLES: dict[str, Callable[[], tuple[Any, pd.DataFrame]]] = {
         " + (1 | carrier:floor)",
         unseen="other",
     ),
+    "counts of groups": of_table(
+        lambda: AdditiveModel(loss="poisson"),
+        "count",
+        formula="count ~ s(size, bs='cr', k=4) + (1 | carrier) + offset(log(`it's; --`))",
+        unseen="other",
+    ),
     "surface": of_table(AdditiveModel, "y", formula="y ~ te(size, floor, k=3) + (1 | late)"),
     "very many groups": lambda: (
         AdditiveModel(terms=["(1 | x0)"]).fit(

@@ -231,7 +231,7 @@ def _predicted(model: AnySystem, rows: DesignTree, coding: Coding | None) -> Pre
     if not (is_linear(model) or isinstance(model, AdditiveModel)):
         raise InvalidType(f"{type(model).__name__} has no form outside adaline yet: use save")
     outputs = _outputs(model, rows, coding)
-    if isinstance(model, GeneralizedLinear | ElasticNet):
+    if isinstance(model, GeneralizedLinear | ElasticNet | AdditiveModel):
         outputs = _means(model._fitted_with.of_row(), outputs)
     return Prediction(tuple(map(finite, outputs)))
 

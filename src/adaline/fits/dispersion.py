@@ -38,21 +38,22 @@ class LikelyDispersion(NamedTuple):
 
 
 def likely_dispersion(
-    source: Source, family: Family, deviances: Array, count: float, precision: bool
+    source: Source, family: Family, deviances: Array, count: float, precision: bool, free: float = 0.0
 ) -> LikelyDispersion:
     """Return the most likely dispersions for deviances (m,) of `count` observations; `precision` as in `Densities`.
 
-    A deviance of zero has the dispersion 0, and no log-likelihood.
+    A deviance of zero has the dispersion 0, and no log-likelihood. `free` are coefficients without a penalty over which
+    the likelihood is integrated, which adds ln phi / 2 for each.
     """
     fits = deviances > 0
     found = LikelyDispersion(*np.where(fits, np.nan, [[0.0], [0.0], [np.nan]]))
     if not fits.any():
         return found
-    s = np.log(deviances[fits] / count)
+    s = np.log(deviances[fits] / (count - free))
     for _ in range(MOST_STEPS):
         phi = np.exp(s[:, None] + PLACES)
         sums = source.sum(Densities, (family, phi.ravel().tolist(), precision), size=phi.size).sums.reshape(phi.shape)
-        likely = sums - 0.5 * deviances[fits, None] / phi
+        likely = sums - 0.5 * deviances[fits, None] / phi + 0.5 * free * np.log(phi)
         slope, bend = likely @ SLOPE, likely @ BEND
         step = np.where(bend < 0, -slope / np.where(bend < 0, bend, 1.0), np.sign(slope))
         if not (np.abs(step) > SETTLED).any():

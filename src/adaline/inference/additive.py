@@ -24,6 +24,7 @@ from adaline.inference.effects import MeanModel, linear_means
 from adaline.inference.hypotheses import Hypotheses, HypothesisTest, wald_chance
 from adaline.inference.simultaneous import joint_reach
 from adaline.inference.summary import CoefficientTable, TargetsTable, cell, html_row, html_table, text_table
+from adaline.solvers.smooth.likelihood import FamilyFit
 from adaline.wording import degrees, number
 
 MOST_POINTS = 400  # of a curve or surface at which its largest error is looked for; twice as many change no digit shown
@@ -176,6 +177,7 @@ class AdditiveSummary(TargetsTable):
     """
 
     criterion: str = "reml"
+    family: FamilyFit | None = None
     terms: tuple[dict[str, Any], ...] = ()
     components: tuple[dict[str, Any], ...] = ()
     levels: tuple[tuple[str, int], ...] = ()
@@ -200,7 +202,8 @@ class AdditiveSummary(TargetsTable):
         if self.terms:
             columns = ("edf", "reference_df", "statistic", "p_value")
             rows = [[row["term"], *(cell(row, name) for name in columns)] for row in self.terms]
-            out.append((["term", "edf", "reference df", "F", "p"], rows))
+            known = self.family is not None and not self.family.estimated
+            out.append((["term", "edf", "reference df", "chi²" if known else "F", "p"], rows))
         if any(row["name"] is not None for row in self.components):
             out.append((["group", "effects of", "sd", "correlation"], [*map(_component_cells, self.components)]))
         return out
@@ -211,8 +214,13 @@ class AdditiveSummary(TargetsTable):
         return CoefficientTable._repr_html_(whole) + "".join(tables)
 
     def _lines(self, part: AdditiveInference) -> list[str]:
-        first = f"R² {number(part.r_squared)}, adjusted {number(part.adjusted_r_squared)};  residual sd "
-        first += f"{number(part.sigma)} on {degrees(part.freedom)} degrees of freedom"
+        if self.family is None:
+            first = f"R² {number(part.r_squared)}, adjusted {number(part.adjusted_r_squared)};  residual sd "
+            first += f"{number(part.sigma)} on {degrees(part.freedom)} degrees of freedom"
+        else:
+            how = "estimated" if self.family.estimated else "given"
+            first = f"{self.family.family}, link {self.family.link}, dispersion {number(self.family.dispersion)} "
+            first += f"({how});  deviance {number(self.family.deviance)}, explained {number(part.r_squared)}"
         out = [first]
         if not math.isnan(part.icc):
             marginal, conditional = number(part.marginal_r_squared), number(part.conditional_r_squared)

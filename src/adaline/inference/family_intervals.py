@@ -20,7 +20,7 @@ from adaline.arrays import Array
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.inference.classical import Interval, quantile
 from adaline.losses import Likelihood
-from adaline.solvers.smooth.likelihood import LikelihoodFit
+from adaline.solvers.smooth.likelihood import FamilyFit, LikelihoodFit
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
 # halvings of an interval, which suffice until its ends are neighbouring floats; doubling it changes nothing
@@ -61,32 +61,35 @@ def family_interval(
 
     `freedom`: degrees of freedom of what judges an output; None for those of the fits.
     """
-    parts = [
-        _interval(fit, loss, z, error, interval == "prediction", level, fit.freedom if freedom is None else freedom)
-        for fit, z, error in zip(fits, found.output.T, found.error.T, strict=True)
-    ]
+    parts = []
+    for fit, z, error in zip(fits, found.output.T, found.error.T, strict=True):
+        assert fit.family is not None
+        reach = quantile(fit.freedom if freedom is None else freedom, level)
+        parts.append(output_interval(fit.family, loss, z, error, interval == "prediction", level, reach))
     return Interval(*(np.column_stack(band) for band in zip(*parts, strict=True)))
 
 
-def _interval(
-    fit: LikelihoodFit, loss: Likelihood, z: Array, error: Array, prediction: bool, level: float, freedom: float
+def output_interval(
+    family: FamilyFit, loss: Likelihood, z: Array, error: Array, prediction: bool, level: float, reach: float
 ) -> tuple[Array, Array, Array]:
+    """Return means and the ends of their intervals, or of those of new observations, of outputs (n,) with errors.
+
+    `reach` is the quantile by which errors are multiplied.
+    """
+
     def mean(output: Array) -> Array:
         return np.asarray(loss.mean(output[:, None])[:, 0])
 
     def end(output: Array) -> Array:
         return mean(np.clip(output, *loss.family.range(loss.link)))
 
-    family = fit.family
-    assert family is not None
-    reach = quantile(freedom, level)
     if not prediction:
         ends = end(z - reach * error), end(z + reach * error)
         return mean(z), np.minimum(*ends), np.maximum(*ends)
     if family.family == "gaussian" and family.link == "identity":
         half = reach * np.sqrt(family.dispersion + error**2)
         return z, z - half, z + half
-    function, whole = _distribution(fit)
+    function, whole = _distribution(family)
     means = np.stack([end(z + node * error) for node in NODES])
 
     def below(y: Array) -> Array:
@@ -96,10 +99,8 @@ def _interval(
     return mean(z), lower, upper
 
 
-def _distribution(fit: LikelihoodFit) -> tuple[Callable[[Array, Array], Any], bool]:
+def _distribution(family: FamilyFit) -> tuple[Callable[[Array, Array], Any], bool]:
     """Return the distribution function of y at means, and whether y is a whole number; refuse a family without."""
-    family = fit.family
-    assert family is not None
     phi, name = family.dispersion, family.family
     if name == "gaussian":
         return lambda y, m: scipy.special.ndtr((y - m) / np.sqrt(phi)), False

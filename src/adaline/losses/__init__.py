@@ -10,6 +10,7 @@ source with a penalty.
   activation too (`Loss.response`), so that `losses` lies above `activations`.
 - **Offsets** are the last column of a row's target (`losses/offset.py`), so that sources, sums and solvers need no code
   for them.
+- **Further derivatives** (`losses/further.py`) of families: how their curvature moves, for Laplace's approximation.
 - **Double-double.** Every family and link also has its slope in double-double (`slope_twofold`), for certificates.
 """
 

@@ -9,11 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple,
 
 import numpy as np
 
-from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, as_dense, host, is_sparse, like_rows
+from adaline.arrays import (
+    Array,
+    OffsetsLike,
+    RowsLike,
+    TargetsLike,
+    WeightsLike,
+    as_dense,
+    host,
+    is_sparse,
+    like_rows,
+)
 from adaline.coding import Coding
 from adaline.coding.additive import AdditiveTerm, SmoothTerm, argument_terms, read_terms, without_backquotes
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
+from adaline.estimator import available_if
 from adaline.fits.additive.criteria import Criterion
 from adaline.fits.additive.design import (
     AdditiveDesign,
@@ -23,6 +34,7 @@ from adaline.fits.additive.design import (
     learn_design,
     places_of,
 )
+from adaline.fits.additive.families import FamilyRows, solve_family
 from adaline.fits.additive.grouped import GroupedMoments
 from adaline.fits.additive.problem import (
     AdditiveProblem,
@@ -36,22 +48,29 @@ from adaline.fits.additive.problem import (
 from adaline.fitted import check_is_fitted
 from adaline.forms import Count, Finite, FiniteNumber, Range
 from adaline.inference.sample import Counted, WeightKind, count
-from adaline.inference.smooth_terms import effects_test, smooth_test
+from adaline.inference.smooth_terms import TermTest, effects_test, smooth_test
 from adaline.input import Meter, by_blocks, transaction
 from adaline.input.basis import rows_through_basis
 from adaline.input.columns import InputColumns
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
 from adaline.input.system import SystemState
-from adaline.parameters import FLAG, LEVEL, NONE, AnyOf, Check, OneOf, PredictedInterval, one_of
+from adaline.links import LINK, Link, LinkName
+from adaline.losses import FAMILIES, Loss, Squared, loss_of
+from adaline.losses.families import Binomial, Family
+from adaline.losses.registry import LOSS, LossName
+from adaline.parameters import FLAG, LEVEL, NONE, POSITIVE, AnyOf, Check, PredictedInterval, one_of
 from adaline.results import Certificate, Status, some
 from adaline.solvers.least_squares.choose import sums
 from adaline.solvers.least_squares.fit import certificate
-from adaline.sources import is_table
+from adaline.solvers.smooth.likelihood import FamilyFit
+from adaline.sources import Source, is_table
 from adaline.sources.threads import blas_threads_for
 from adaline.state import FitSettings, FittedAttribute, FittedWith
 from adaline.sums import Moments
 from adaline.systems.families.additive_inference import AdditiveInferred, level_names, term_labels
+from adaline.systems.families.any_loss import PosedRows, mean_of, posed, score_means
 from adaline.systems.families.named import named_system
+from adaline.systems.families.offsets import add_offset, refuse_exposure
 
 if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit does not
     from adaline.inference.additive import AdditiveSummary, JudgedAdditive
@@ -108,7 +127,8 @@ class AdditiveTotals(NamedTuple):
     score : the criterion.
     edf : effective degrees of freedom of the model, the intercept included.
     observations, weight, rows : N, the sum of the weights, and the number of rows.
-    squares, residual : sums of squares of the target, and of what is left of it.
+    squares, residual : sums of squares of the target, and of what is left of it; of a family deviances.
+    information : of the constant: the sum of the weights, or of the working weights.
     fixed, random : variances over the rows of linear columns and curves, and of the effects of groups.
     """
 
@@ -119,8 +139,16 @@ class AdditiveTotals(NamedTuple):
     rows: Count
     squares: FiniteNumber
     residual: FiniteNumber
+    information: FiniteNumber
     fixed: float = math.nan
     random: float = math.nan
+
+
+class AdditiveFamily(NamedTuple):
+    """The fit of a family of distributions, and whether the outputs had a known part."""
+
+    fit: FamilyFit
+    offset: bool
 
 
 class Curve(NamedTuple):
@@ -145,8 +173,14 @@ class Curve(NamedTuple):
 class AdditiveSettings(FitSettings):
     """The settings that an additive model is read with."""
 
+    loss: LossName | Loss | Family
+    link: LinkName | Link | None
     fit_intercept: bool
     criterion: Criterion
+
+    def of_row(self) -> Loss:
+        """Return the loss of a row without its offset."""
+        return loss_of(self.loss, link=self.link)
 
 
 ResultRow = dict[str, Any]
@@ -173,6 +207,7 @@ class AdditiveModelState(SystemState):
     left_out : names of linear columns that are constant, or combinations of those before them.
     certificate : how good the solution is.
     apart : the effects of a grouping of very many levels.
+    family : of a likelihood that is not that of least squares.
     """
 
     fitted_with: AdditiveSettings
@@ -189,6 +224,12 @@ class AdditiveModelState(SystemState):
     left_out: tuple[str, ...]
     certificate: Certificate
     apart: GroupedEffects | None = None
+    family: AdditiveFamily | None = None
+
+    @property
+    def with_offset(self) -> bool:
+        """Whether the outputs had a known part."""
+        return self.family is not None and self.family.offset
 
     @property
     def design(self) -> AdditiveDesign:
@@ -198,14 +239,19 @@ class AdditiveModelState(SystemState):
 
     @property
     def freedom(self) -> float:
-        """Degrees of freedom of the errors."""
-        return self.totals.observations - self.totals.edf
+        """Degrees of freedom of the errors, infinite where their variance is known."""
+        return math.inf if self.known else self.totals.observations - self.totals.edf
+
+    @property
+    def known(self) -> bool:
+        """Whether the dispersion is known."""
+        return self.family is not None and not self.family.fit.estimated
 
 
 @named_system
 @dataclass(kw_only=True, eq=False, repr=False)
 class AdditiveModel(AdditiveInferred):
-    """Smooth curves and random effects: minimises sum_n weight_n (y_n - w0 - w'x_n - sum_j f_j(x_n))^2 + beta'P beta.
+    """Smooth curves and random effects: minimises sum_n weight_n loss(w0 + w'x_n + sum_j f_j(x_n), t_n) + beta'P beta.
 
     A smooth is a sum of functions, f_j(x) = sum_k beta_k b_k(x), with the penalty lambda times the integral of f''^2.
     Random effects of groups are coefficients with the penalty that a normal distribution around zero is. Both are
@@ -213,8 +259,9 @@ class AdditiveModel(AdditiveInferred):
 
         -1/2 [(N - M)(log(2 pi D / (N - M)) + 1) + log|X'X + P| - log|P|],   D = y'y - y'X beta,
 
-    M columns without a penalty. Everything is computed from the second moments of one pass, after one that finds knots
-    and levels. Results are those of R's mgcv and lme4.
+    M columns without a penalty. Of least squares everything is computed from the second moments of one pass, after one
+    that finds knots and levels. Other likelihoods, of counts, shares and amounts, are integrated by Laplace's
+    approximation, each of whose steps reads the rows about three times. Results are those of R's mgcv and lme4.
 
     Terms stand in a formula, `open_table(data, formula="y ~ x + s(age) + te(lon, lat) + (1 + x | school)")`, or in
     `terms`; other columns are linear.
@@ -229,13 +276,17 @@ class AdditiveModel(AdditiveInferred):
 
     Parameters
     ----------
-    loss : "gaussian"
-        The family of the target.
-    link : None or "identity"
-        The link between the mean and the sum of the terms.
+    loss : name, or a family such as losses.NegativeBinomial(shape=2.0)
+        The family of the target: "gaussian", "poisson", "binomial" (also "logistic"), "gamma", "inverse_gaussian",
+        "tweedie", as in `GeneralizedLinear`. Of a negative binomial the shape is given.
+    link : None, name, or links.Power(exponent)
+        The link between the mean and the sum of the terms, as in `GeneralizedLinear`. None: that of the family.
     criterion : "reml", "ml" or "gcv"
         What the strengths of penalties minimise: minus the restricted log-likelihood, or minus the log-likelihood, or
-        the generalised cross-validation criterion, which is for models without random effects.
+        the generalised cross-validation criterion, which is for least squares without random effects. Beside "gaussian"
+        the likelihoods are Laplace's approximations: "reml" is that of mgcv, "ml" that of lme4's glmer.
+    dispersion : None or a number
+        Of a family that has one. None: that of the largest likelihood.
     terms : list of texts, or None
         Smooths and random effects of the columns of X that they name; other columns are linear. None: those of the
         formula, and without a formula a curve for every column of ten distinct values or more.
@@ -252,9 +303,10 @@ class AdditiveModel(AdditiveInferred):
     `terms_` : a row each smooth and grouping with `term`, `edf` (effective degrees of freedom), `reference_df`,
     `statistic` and `p_value` of the test that it is zero;
     `variance_components_` : rows with `group`, `name` and `sd`, or with `name2` and `correlation`; the last is the
-    residual;
+    residual, where the variance is not known;
     `random_effects_` : for each grouping a frame of its levels, their effects and the standard errors of these;
     `log_likelihood_` : restricted for "reml"; `edf_` : effective degrees of freedom of the whole model;
+    `dispersion_`, `deviance_` : of families other than "gaussian";
     `basis_` : the columns of all terms, as learned; `rows_seen_` : number of rows;
     `certificate_` : its objective is the criterion, its gradient that with respect to the logarithms of ratios.
 
@@ -281,9 +333,11 @@ class AdditiveModel(AdditiveInferred):
     takes_additive: ClassVar[bool] = True
     compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # its formula is for the user to say
 
-    loss: Annotated[Literal["gaussian"], OneOf("gaussian")] = "gaussian"
-    link: Annotated[Literal["identity"] | None, AnyOf(NONE, OneOf("identity"))] = None
+    takes_offset: ClassVar[bool] = True
+    loss: Annotated[LossName | Loss | Family, LOSS] = "gaussian"
+    link: Annotated[LinkName | Link | None, LINK] = None
     criterion: Annotated[Criterion, one_of(Criterion)] = "reml"
+    dispersion: Annotated[float | None, AnyOf(NONE, POSITIVE)] = None
     terms: Annotated[Sequence[str] | None, AnyOf(NONE, TermTexts())] = None
     select: Annotated[bool, FLAG] = False
     fit_intercept: Annotated[bool, FLAG] = True
@@ -294,13 +348,22 @@ class AdditiveModel(AdditiveInferred):
     coef_ = FittedAttribute[Array]()
     intercept_ = FittedAttribute[float]()
     certificate_ = FittedAttribute[Certificate]()
+    _with_offset = FittedAttribute[bool]()
 
     @transaction
-    def fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
+    def fit(
+        self,
+        X: RowsLike,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
+    ) -> Self:
         """Fit to rows X (n, D) and a target y (n,); weights are frequencies unless weights="precision".
 
         X may be an array, a frame or a source, such as `open_table` returns, with or without a formula. Two passes, and
-        one more where there are tensor products.
+        one more where there are tensor products. Of a family y, weights, offset and exposure are as in
+        `GeneralizedLinear.fit`: y of "binomial" may have two columns, successes and failures.
         """
         meter = Meter(X)
         check_parameters(self)
@@ -309,14 +372,28 @@ class AdditiveModel(AdditiveInferred):
             from sklearn.utils.validation import column_or_1d  # slow to import
 
             y = column_or_1d(y, warn=True)
-        rows, columns = open_rows(self, X, y, sample_weight, reset=True)
-        if rows.shape.targets != 1:
-            raise InvalidData(f"AdditiveModel has one target, got {rows.shape.targets}: fit a model to each")
+        settings = AdditiveSettings.of(self)
+        refuse_exposure(settings.of_row(), exposure)
+        rows, columns = open_rows(self, X, y, sample_weight, reset=True, offset=offset, exposure=exposure)
+        least_squares = isinstance(settings.of_row(), Squared) and not rows.targets.offset and self.dispersion is None
+        seen = None if least_squares else posed(rows, columns, settings.of_row())
+        _refuse_targets(rows, settings)
         names = columns.given_names()
         linear, terms = _asked(self, columns, names, is_table(X) and X.spec.formula is not None)
         with blas_threads_for(len(names)):
-            design = learn_design(rows, names, linear, terms, self.weights == "frequency", CURVED, self.select)
+            design = learn_design(
+                rows, names, linear, terms, self.weights == "frequency", CURVED, self.select, least_squares
+            )
+        if self.criterion == "gcv" and (design.groupings or not least_squares):
+            what = "the model has random effects" if least_squares else "the likelihood is another"
+            raise InvalidParameter(f"criterion='gcv' is for smooths under least squares, and {what}: use 'reml'")
         columns = columns._replace(basis=design)
+        state = self._of_squares(rows, columns, design) if seen is None else self._of_family(seen, columns, design)
+        self._state = replace(state, certificate=meter.on(state.certificate, rows))
+        return self
+
+    def _of_squares(self, rows: Source, columns: InputColumns, design: AdditiveDesign) -> AdditiveModelState:
+        """Return what least squares learns."""
         intercept = bool(self.fit_intercept)
         if design.groupings and design.groupings[-1] not in design.groups_:
             total = rows.sum(GroupedMoments, design=design, centred=intercept)
@@ -327,8 +404,6 @@ class AdditiveModel(AdditiveInferred):
             total, moments = None, sums(columns.expand(rows), intercept)
         counted = count(rows) if self.weights == "precision" else Counted(0, 0.0)
         places = places_of(design)
-        if self.criterion == "gcv" and design.groupings:
-            raise InvalidParameter("criterion='gcv' is for smooths, and the model has random effects: use 'reml'")
         observations = float(counted.rows) if self.weights == "precision" else moments.weight
         _refuse_too_many_groups(design, observations)
         with blas_threads_for(design.size):
@@ -339,9 +414,36 @@ class AdditiveModel(AdditiveInferred):
             else:
                 grouped = solve_grouped(total, places, names, labels, asked, design)
                 solved = grouped.solution
-            state = self._found(solved, columns, moments, observations, grouped)
-        self._state = replace(state, certificate=meter.on(state.certificate, rows))
-        return self
+            return self._found(solved, columns, moments, observations, grouped)
+
+    def _of_family(self, seen: PosedRows, columns: InputColumns, design: AdditiveDesign) -> AdditiveModelState:
+        """Return what a likelihood learns."""
+        source, places = columns.expand(seen.source), places_of(design)
+        linked = seen.loss.linked
+        assert linked is not None
+        shares = linked.family.name == "binomial" and seen.source.targets.given == 1
+        lowest = float(seen.opening.targets.lowest[0])
+        known = self.dispersion if linked.family.scaled else 1.0
+        rows = FamilyRows(
+            source,
+            seen.loss,
+            lowest,
+            float(seen.constant[0]),
+            None if known is None else float(known),
+            self.weights == "precision" or (shares and lowest != 0),
+        )
+        moments = sums(source, bool(self.fit_intercept))
+        if linked.family.scaled:
+            _refuse_too_many_groups(design, moments.weight)
+        with blas_threads_for(design.size):
+            asked = AdditiveProblem(self.criterion, bool(self.fit_intercept), moments.weight, 0.0)
+            found = solve_family(
+                rows, moments, places, columns.coefficient_names(), term_labels(places, columns), asked
+            )
+            state = self._found(found.solution, columns, moments, found.observations, None, found.family)
+            totals = state.totals._replace(information=found.weight)
+            assert state.family is not None
+            return replace(state, totals=totals, family=state.family._replace(offset=seen.with_offset))
 
     def _found(
         self,
@@ -350,6 +452,7 @@ class AdditiveModel(AdditiveInferred):
         moments: Moments,
         observations: float,
         grouped: GroupedSolution | None,
+        family: FamilyFit | None = None,
     ) -> AdditiveModelState:
         """Return what was learned, with the tests of terms."""
         design = columns.basis
@@ -369,7 +472,11 @@ class AdditiveModel(AdditiveInferred):
                 f"left out, as they are constant or combinations of columns before them: {some(left_out)}",
                 AdalineWarning,
             )
-        tested = [_tested(solved, at, places, observations - edf, shared) for at in places]
+        left = observations - edf
+        if family is not None:
+            left = left if family.estimated else math.inf
+            family = replace(family, freedom=left)
+        tested = [_tested(solved, at, places, left, shared) for at in places]
         terms = tuple(TermFit(label, *one) for label, one in zip(term_labels(places, columns), tested, strict=True))
         if grouped is not None:
             terms += (TermFit(design.apart_.label, grouped.edf, math.nan, math.nan, math.nan),)
@@ -384,24 +491,38 @@ class AdditiveModel(AdditiveInferred):
             variance=solved.variance,
             group_covariances=tuple(solved.variance * one.covariance for one in solved.components),
             terms=terms,
-            variance_components=tuple(_components(design, solved)),
+            variance_components=tuple(_components(design, solved, math.isfinite(left))),
             totals=AdditiveTotals(
-                solved.score,
-                edf,
-                observations,
-                moments.weight,
-                moments.rows,
-                solved.total,
-                solved.residual,
-                *variance_parts(solved, grouped, places, moments.weight, observations),
+                *(solved.score, edf, observations, moments.weight, moments.rows),
+                *(solved.total, solved.residual, moments.weight),
+                *(() if family else variance_parts(solved, grouped, places, moments.weight, observations)),
             ),
             left_out=left_out,
-            certificate=_certificate(solved, terms, [names[j] for j in solved.constant]),
+            certificate=_certificate(
+                solved,
+                terms,
+                [names[j] for j in solved.constant],
+                "normal equations" if family is None else "reweighted least squares",
+            ),
             apart=None if grouped is None else grouped.effects,
+            family=None if family is None else AdditiveFamily(family, False),
         )
         if state.certificate.status is Status.NOT_CONVERGED:
             warn(f"{Status.NOT_CONVERGED}: {state.certificate.advice}", ConvergenceWarning)
         return state
+
+    def _check_together(self) -> None:
+        loss = loss_of(self.loss, link=self.link)
+        if loss.linked is None:
+            raise InvalidParameter(f"loss={loss.name!r} is no likelihood: use one of {', '.join(FAMILIES)}")
+        family = loss.linked.family
+        if family.parameter and getattr(family, family.parameter) == "auto":
+            raise InvalidParameter(
+                f"the {family.parameter} of {family.name} is given, such as losses.{type(family).__name__}"
+                f"({family.parameter}={'2.0' if family.parameter == 'shape' else '1.5'}), which GeneralizedLinear finds"
+            )
+        if self.dispersion is not None and not family.scaled:
+            raise InvalidParameter(f"the dispersion of {family.name} is 1: leave dispersion=None")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -429,38 +550,115 @@ class AdditiveModel(AdditiveInferred):
         return replace(coding, terms=(*kept, *arguments), additive=tuple(self.terms), arguments=len(arguments))
 
     @overload
-    def predict(self, X: RowsLike, interval: None = None, level: float = 0.95) -> Array: ...
+    def predict(
+        self,
+        X: RowsLike,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
+        interval: None = None,
+        level: float = 0.95,
+    ) -> Array: ...
     @overload
-    def predict(self, X: RowsLike, interval: AdditiveInterval, level: float = 0.95) -> Interval: ...
-    @by_blocks
-    def predict(self, X: RowsLike, interval: AdditiveInterval | None = None, level: float = 0.95) -> Array | Interval:
-        """Return predictions (n,); with `interval` a named tuple (prediction, lower, upper).
+    def predict(
+        self,
+        X: RowsLike,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
+        *,
+        interval: AdditiveInterval,
+        level: float = 0.95,
+    ) -> Interval: ...
+    def predict(
+        self,
+        X: RowsLike,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
+        interval: AdditiveInterval | None = None,
+        level: float = 0.95,
+    ) -> Array | Interval:
+        """Return predictions (n,), the means of y; with `interval` a named tuple (prediction, lower, upper).
 
         Groups that were not in the fit have the effect zero: predictions are those of the population. Intervals then
-        contain the variance between groups. "confidence" covers the mean of a row, "prediction" a new observation.
+        contain the variance between groups. "confidence" covers the mean of a row, "prediction" a new observation. A
+        model fitted with offsets needs those of these rows, as in `GeneralizedLinear.predict`.
         """
+        z = self._shifted(X, offset, exposure)
+        loss = self._fitted_with.of_row()
+        if interval is None:
+            return like_rows(X, mean_of(loss, z)[:, 0])
+        from adaline.inference.classical import Interval, quantile
+        from adaline.inference.family_intervals import output_interval
+
+        one_of(AdditiveInterval).check("interval", interval)
+        LEVEL.check("level", level)
         state = self._learned()
-        given = read_rows(self, X)
-        phi = rows_through_basis(self, given)
-        x = np.asarray(host(as_dense(given)), dtype=np.float64)
-        values = phi @ state.theta + state.intercept
+        variance, reach = self._variances(X), quantile(state.freedom, level)
+        if state.family is not None and loss.linked is not None:
+            error = np.sqrt(variance)
+            return Interval(
+                *output_interval(state.family.fit, loss.linked, z[:, 0], error, interval == "prediction", level, reach)
+            )
+        half = reach * np.sqrt(variance + state.variance * (interval == "prediction"))
+        return Interval(z[:, 0], z[:, 0] - half, z[:, 0] + half)
+
+    @available_if(lambda model: not isinstance(model._fitted_with.of_row(), Squared))
+    def decision_function(self, X: RowsLike, offset: OffsetsLike = None, exposure: OffsetsLike = None) -> Array:
+        """Return the sum of the terms (n,), of which the mean is the inverse of the link."""
+        return like_rows(X, refuse_overflow(self._shifted(X, offset, exposure))[:, 0])
+
+    def score(
+        self,
+        X: RowsLike,
+        y: TargetsLike = None,
+        sample_weight: WeightsLike = None,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
+    ) -> float:
+        """Return R^2 of the predictions; of successes and failures that of the shares, weighted by the trials."""
+        given = (X, y, sample_weight, offset, exposure)
+        self._learned()
+        return score_means(self, self._fitted_with.of_row(), *given, outputs=1, flat=True)
+
+    def _shifted(self, X: RowsLike, offset: OffsetsLike, exposure: OffsetsLike) -> Array:
+        """Return the sums of the terms of rows with their offsets, (n, 1)."""
+        state = self._learned()
+        refuse_exposure(self._fitted_with.of_row(), exposure)
+        return add_offset(self._outputs(X), self, X, offset, exposure, fitted_so=state.with_offset)
+
+    @by_blocks
+    def _outputs(self, X: RowsLike) -> Array:
+        """Return the sums of the terms of rows, (n, 1), without offsets."""
+        state, given = self._learned(), read_rows(self, X)
+        values = rows_through_basis(self, given) @ state.theta + state.intercept
         if state.apart is not None:
-            group, z = state.design.grouped(x)
+            group, z = state.design.grouped(np.asarray(host(as_dense(given)), dtype=np.float64))
             values += np.where(group >= 0, (z * state.apart.effects[group]).sum(axis=1), 0.0)
         if not np.isfinite(values).all():
             refuse_nonfinite(self, given)
             refuse_overflow(values)
-        if interval is None:
-            predictions: Array = like_rows(X, values)
-            return predictions
-        from adaline.inference.classical import Interval, quantile
+        return np.asarray(values[:, None])
 
-        one_of(AdditiveInterval).check("interval", interval)
-        LEVEL.check("level", level)
-        variance = _variances(state, phi, x) + _unseen(state, x)
-        variance += state.variance * (interval == "prediction")
-        half = quantile(state.freedom, level) * np.sqrt(variance)
-        return Interval(values, values - half, values + half)
+    @by_blocks
+    def _variances(self, X: RowsLike) -> Array:
+        """Return the variances of the sums of the terms, (n,), those between new groups among them."""
+        state, given = self._learned(), read_rows(self, X)
+        x = np.asarray(host(as_dense(given)), dtype=np.float64)
+        return _variances(state, rows_through_basis(self, given), x) + _unseen(state, x)
+
+    @property
+    def dispersion_(self) -> float:
+        """The dispersion, of families other than "gaussian"."""
+        return self._family_fit("dispersion_").dispersion
+
+    @property
+    def deviance_(self) -> float:
+        """The deviance, of families other than "gaussian"."""
+        return self._family_fit("deviance_").deviance
+
+    def _family_fit(self, name: str) -> FamilyFit:
+        if not isinstance(self._state, AdditiveModelState) or self._state.family is None:
+            raise AttributeError(f"{name} is of a fit to a family other than 'gaussian'")
+        return self._state.family.fit
 
     @property
     def log_likelihood_(self) -> float:
@@ -557,8 +755,7 @@ class AdditiveModel(AdditiveInferred):
     def _interval(
         self, X: RowsLike, given: RowsAgain, judged: JudgedAdditive, interval: PredictedInterval, level: float
     ) -> Interval:
-        given.refuse_offset(self)
-        return self.predict(X, interval, level)
+        return self.predict(X, given.offset, given.exposure, interval=interval, level=level)
 
     def _judgement(self, options: ErrorOptions) -> JudgedAdditive:
         from adaline.inference.additive import JudgedAdditive, TestedTerm
@@ -569,7 +766,8 @@ class AdditiveModel(AdditiveInferred):
         fixed = np.ones(len(state.theta), dtype=bool)
         for label, at in zip(term_labels(places, state.columns), places, strict=True):
             own = named[label]
-            tested.append(TestedTerm(label, at.start, at.stop, own.statistic, own.reference_df, own.p_value))
+            f = own.statistic / (own.reference_df if state.known else 1.0)
+            tested.append(TestedTerm(label, at.start, at.stop, f, own.reference_df, own.p_value))
             fixed[at.start : at.stop] = isinstance(at.part, LearnedSmooth)
         intercept = state.fitted_with.fit_intercept
         means = state.means if intercept else np.zeros(len(state.means))
@@ -588,7 +786,7 @@ class AdditiveModel(AdditiveInferred):
         share = totals.residual / totals.squares if totals.squares > 0 else math.nan
         adjusted = share * (totals.observations - settings.fit_intercept) / state.freedom
         names, lost = state.columns.coefficient_names()[: own - 1], "constant, or a combination of columns before it"
-        grouped = bool(state.design.groupings)
+        grouped = bool(state.design.groupings) and state.family is None
         marginal, conditional, icc = variance_shares(totals.fixed, totals.random, state.variance, grouped)
         part = AdditiveInference(
             **statistics(judged.theta[:own], errors, level, judged.freedom),
@@ -617,6 +815,7 @@ class AdditiveModel(AdditiveInferred):
             student=math.isfinite(judged.freedom),
             left_out=dict.fromkeys(state.left_out, lost),
             criterion=settings.criterion,
+            family=None if state.family is None else state.family.fit,
             terms=tuple(self.terms_),
             components=tuple(self.variance_components_),
             levels=tuple(groups.items()),
@@ -627,6 +826,14 @@ def _taken(terms: Sequence[AdditiveTerm]) -> set[str]:
     """Return the columns that are not linear: those of smooths, and those that group rows."""
     every = (name for one in terms for name in (one.columns if isinstance(one, SmoothTerm) else one.group))
     return {without_backquotes(name) for name in every}
+
+
+def _refuse_targets(rows: Source, settings: AdditiveSettings) -> None:
+    """Refuse several targets, but for successes and failures."""
+    targets, linked = rows.targets.given, settings.of_row().linked
+    assert linked is not None
+    if targets != 1 and not (targets == 2 and isinstance(linked.family, Binomial)):
+        raise InvalidData(f"AdditiveModel has one target, got {targets}: fit a model to each")
 
 
 def _asked(
@@ -679,6 +886,7 @@ def _tested(
     edf = float(np.trace(f[block, block]))
     if not solved.variance > 0 or left <= 0:
         return edf, math.nan, math.nan, math.nan
+    found: TermTest
     if isinstance(at.part, LearnedSmooth) and not at.part.weights.any(axis=0).all():
         rank = 2 * edf - float((f[block] * f[:, block].T).sum()) - float(shared[block].sum())
         power = -int(np.frexp(np.sqrt(solved.variance))[1])  # of two: the units of the target change no test
@@ -702,11 +910,11 @@ def _tested(
         if not edf > 1e-6:
             return edf, math.nan, math.nan, math.nan
         found = effects_test(solved.coef[block], solved.inverse[block, block], sampling, solved.variance, left)
-    return edf, found.freedom, found.statistic / found.freedom, found.p_value
+    return edf, found.freedom, found.statistic / (found.freedom if math.isfinite(left) else 1.0), found.p_value
 
 
-def _components(design: AdditiveDesign, solved: AdditiveSolution) -> list[VarianceComponent]:
-    """Return the standard deviations of effects, then their correlations; that of the errors last."""
+def _components(design: AdditiveDesign, solved: AdditiveSolution, estimated: bool) -> list[VarianceComponent]:
+    """Return the standard deviations of effects, then their correlations; that of the errors last, if estimated."""
     out = []
     for groups, one in zip(design.groupings, solved.components, strict=True):
         sd = np.sqrt(solved.variance * one.covariance.diagonal())
@@ -719,10 +927,12 @@ def _components(design: AdditiveDesign, solved: AdditiveSolution) -> list[Varian
                 both = sd[i] * sd[j]
                 found = float(solved.variance * one.covariance[i, j] / both) if both > 0 else math.nan
                 out.append(VarianceComponent(groups.grouping, groups.names[i], groups.names[j], None, found))
-    return [*out, VarianceComponent("residual", None, None, math.sqrt(solved.variance), None)]
+    return [*out, *[VarianceComponent("residual", None, None, math.sqrt(solved.variance), None)] * estimated]
 
 
-def _certificate(solved: AdditiveSolution, terms: Sequence[TermFit], constant: Sequence[str]) -> Certificate:
+def _certificate(
+    solved: AdditiveSolution, terms: Sequence[TermFit], constant: Sequence[str], solver: str
+) -> Certificate:
     ratios = solved.ratios
     digits = max(ROUNDING_DIGITS - math.log10(solved.condition) - 1, 0.0)
     status, advice = Status.SOLVED, Status.SOLVED.advice
@@ -748,7 +958,7 @@ def _certificate(solved: AdditiveSolution, terms: Sequence[TermFit], constant: S
             digits=digits,
             condition=math.sqrt(solved.condition),
             passes=0,
-            solver=f"normal equations, and Newton's method for the ratios of variances in {steps} steps",
+            solver=f"{solver}, and Newton's method for the ratios of variances in {steps} steps",
         ),
         objective=solved.score,
         gradient=steep,
@@ -763,7 +973,7 @@ def _inverse_with_constant(state: AdditiveModelState) -> Array:
     if state.apart is not None:
         return state.apart.inverse
     out = np.zeros((1 + len(state.means), 1 + len(state.means)))
-    out[0, 0], out[1:, 1:] = 1 / state.totals.weight, state.inverse
+    out[0, 0], out[1:, 1:] = 1 / state.totals.information, state.inverse
     return out
 
 
@@ -774,7 +984,9 @@ def _variances(state: AdditiveModelState, phi: Array, x: Array) -> Array:
         whole = np.column_stack([np.ones(len(away)), away]) if state.fitted_with.fit_intercept else away
         return state.variance * state.apart.variances(whole, *state.design.grouped(x))
     unit = ((away @ state.inverse) * away).sum(axis=1)
-    return np.asarray(state.variance * (unit + (1 / state.totals.weight if state.fitted_with.fit_intercept else 0.0)))
+    return np.asarray(
+        state.variance * (unit + (1 / state.totals.information if state.fitted_with.fit_intercept else 0.0))
+    )
 
 
 def _unseen(state: AdditiveModelState, x: Array) -> Array:

@@ -114,7 +114,7 @@ from adaline.systems.families.any_loss import (
 )
 from adaline.systems.families.named import named_system
 from adaline.systems.families.near import NearFits
-from adaline.systems.families.offsets import add_offset, refuse_other_rows
+from adaline.systems.families.offsets import add_offset, refuse_exposure, refuse_other_rows
 from adaline.systems.families.supervised import LinearRegressor
 from adaline.systems.families.weights import split_theta, theta_of
 from adaline.wording import counted
@@ -144,11 +144,8 @@ class GeneralizedLinearSettings(LossSettings):
 
     def refuse_exposure(self, exposure: OffsetsLike) -> None:
         """Refuse an exposure where a mean does not grow in proportion to it; with an activation it may do."""
-        if exposure is None or self.activation is not None:
-            return
-        linked = self.of_row().linked
-        if linked is None or name_of(linked.link) != "log":
-            raise InvalidParameter("exposure is the logarithm's offset: it needs link='log'; give offset= instead")
+        if self.activation is None:
+            refuse_exposure(self.of_row(), exposure)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -231,8 +231,6 @@ class WienerFilter(SignalSystem):
     basis: Any = None
 
     learns = WienerState
-    coef_ = FittedAttribute[Array]()
-    intercept_ = FittedAttribute[float | Array]()
     rank_ = FittedAttribute[int]()
     aliased_ = FittedAttribute[NDArray[np.object_] | None]()
     dependencies_ = FittedAttribute[list[str] | None]()

@@ -268,6 +268,7 @@ def learn_design(
     frequencies: bool,
     curved: int,
     select: bool,
+    apart: bool = True,
 ) -> AdditiveDesign:
     """Return the design of terms, learned from the rows of a source.
 
@@ -279,6 +280,7 @@ def learn_design(
     frequencies : whether weights count rows; otherwise a row counts once whatever its weight.
     curved : how many distinct values are not few.
     select : whether smooths have a penalty on their straight lines too, so that they can vanish.
+    apart : whether the effects of a grouping of very many levels have no columns.
     """
     index = {name: j for j, name in enumerate(names)}
     every_column = terms is None
@@ -307,11 +309,11 @@ def learn_design(
         else:
             groups.append(_learn_groups(term, own, parts))
     widest = max(groups, key=lambda one: one.width, default=None)
-    apart = widest if widest is not None and widest.width > APART else None
-    groups = [one for one in groups if one is not apart]
+    eliminated = widest if apart and widest is not None and widest.width > APART else None
+    groups = [one for one in groups if one is not eliminated]
     design = AdditiveDesign()
     design.n_features_in_ = len(names)
-    state = DesignState(linear=tuple(map(int, linear)), smooths=tuple(smooths), groups=tuple(groups), apart=apart)
+    state = DesignState(linear=tuple(map(int, linear)), smooths=tuple(smooths), groups=tuple(groups), apart=eliminated)
     design._state = state
     if design.size > MOST_COEFFICIENTS:
         largest = max(design.parts, key=lambda one: one.width)

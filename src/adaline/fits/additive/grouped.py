@@ -266,7 +266,7 @@ class GroupedFit:
     def _squares_derivatives(self) -> tuple[Array, Array]:
         """Return the gradient and the Hessian of D."""
         beta, b, k = self.coefficients, self.effects, self.inverse
-        plain, bends = _plain_slopes(self.sums.plain, self.theta)
+        plain, bends = plain_slopes(self.sums.plain, self.theta)
         omegas, curves = self.sums.penalty.slopes(self.theta[-self.sums.penalty.parameters :])
         pulled = [part @ beta for part in plain]
         own = [b @ part for part in omegas]
@@ -287,7 +287,7 @@ class GroupedFit:
 
     def _determinant(self, k: Array) -> tuple[Array, Array]:
         """Return the gradient and the Hessian of log|H|, K being that of its columns."""
-        plain, bends = _plain_slopes(self.sums.plain, self.theta)
+        plain, bends = plain_slopes(self.sums.plain, self.theta)
         omegas, curves = self.sums.penalty.slopes(self.theta[-self.sums.penalty.parameters :])
         whole = self.spread.sum(axis=0)
         parts = [*plain, *(_between(self._products, part) for part in omegas)]
@@ -317,7 +317,7 @@ def _between(products: Array, part: Array) -> Array:
     return np.asarray(np.einsum("ab,aibj->ij", part, products))
 
 
-def _plain_slopes(plain: PenalisedSums, theta: Array) -> tuple[list[Array], list[tuple[int, int, Array]]]:
+def plain_slopes(plain: PenalisedSums, theta: Array) -> tuple[list[Array], list[tuple[int, int, Array]]]:
     """Return dP/dtheta_i and the second derivatives that are not zero, (p, p) each."""
     size, first, second = len(plain.cross), list[Array](), list[tuple[int, int, Array]]()
     for one, own in with_parameters(plain.penalties, theta[: plain.parameters]):

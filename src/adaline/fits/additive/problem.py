@@ -96,8 +96,9 @@ class AdditiveSolution:
     ratios : the solution of the outer problem; None where nothing was chosen.
     condition : of X'X + P, scaled to a diagonal of ones.
     components : for each place of a grouping.
-    total : sum of squares of the target, about its mean where there is an intercept.
-    residual : sum of squared residuals.
+    total : sum of squares of the target, about its mean where there is an intercept; of a family the deviance of the
+        best constant.
+    residual : sum of squared residuals, or the deviance.
     """
 
     coef: Array
@@ -169,7 +170,7 @@ def solve_additive(
     unit = np.concatenate([np.zeros(linear, np.int64), exponent[linear:p], [0]])  # power of two of the units used
     second = np.ldexp(moments.second, unit + unit[:, None])
     means = np.ldexp(moments.first_hi, unit - exponent) if intercept else np.zeros(p + 1)
-    left_out = _dependent(second[:linear, :linear])
+    left_out = dependent_columns(second[:linear, :linear])
     kept = np.setdiff1d(np.arange(p), left_out)
     moved = [at._replace(start=at.start - len(left_out), stop=at.stop - len(left_out)) for at in places]
     sums = PenalisedSums(
@@ -183,10 +184,10 @@ def solve_additive(
         means=means[kept],
     )
     own_names = [names[j] for j in kept]
-    condition = _check_identified(sums, moved, own_names, labels)
+    condition = check_identified(sums, moved, own_names, labels)
     free = sums.unpenalised
     if rows <= free:
-        raise _too_few(rows, free)
+        raise too_few(rows, free)
     exact = not sums.square or _is_exact(sums)
     ratios = None if exact or not sums.parameters else solve_ratios(sums, criterion)
     fit = PenalisedFit(sums, first_ratios(sums)) if ratios is None else ratios.fit
@@ -221,7 +222,7 @@ def solve_additive(
         constant=[j for j in left_out if not second[j, j]],
         ratios=ratios,
         condition=condition if ratios is None else _condition(fit),
-        components=_components(sums.penalties, ratios, fit.theta, groupings),
+        components=components_of(sums.penalties, ratios, fit.theta, groupings),
         total=float(np.ldexp(sums.square, 2 * y)),
         residual=float(np.ldexp(max(residual, 0.0), 2 * y)),
     )
@@ -245,7 +246,7 @@ def solve_grouped(
     unit = np.concatenate([np.zeros(linear, np.int64), exponent[linear:p], [0]])
     second = np.ldexp(moments.second, unit + unit[:, None])
     means = np.ldexp(moments.first_hi, unit - exponent) if intercept else np.zeros(p + 1)
-    left_out = _dependent(second[:linear, :linear])
+    left_out = dependent_columns(second[:linear, :linear])
     kept = np.setdiff1d(np.arange(p), left_out)
     sums_of = total.totals.reshape(groups, q, q + p + 2)
     ones, along = sums_of[:, :, q, None], np.ldexp(sums_of[:, :, q + 1 :], unit - exponent) - 0.0
@@ -260,7 +261,7 @@ def solve_grouped(
     penalty = CovariancePenalty(len(gram), groups, q)
     sums = GroupedSums(plain, penalty, sums_of[:, :, :q], columns, along[:, :, p])
     if rows <= plain.unpenalised:
-        raise _too_few(rows, plain.unpenalised)
+        raise too_few(rows, plain.unpenalised)
     if not plain.square:
         raise InvalidData("the target is constant: there is no variance to divide between groups and rows")
     first = sums.at(first_ratios(sums))
@@ -297,7 +298,7 @@ def solve_grouped(
         constant=[j for j in left_out if not second[j, j]],
         ratios=ratios,
         condition=condition,
-        components=_components([*plain.penalties, penalty], ratios, fit.theta, [*design.groups_, design.apart_]),
+        components=components_of([*plain.penalties, penalty], ratios, fit.theta, [*design.groups_, design.apart_]),
         total=float(np.ldexp(second[p, p], 2 * y)),
         residual=float(np.ldexp(max(fit.residual, 0.0), 2 * y)),
     )
@@ -340,7 +341,8 @@ def variance_parts(
     return fixed, solved.variance * random / weight
 
 
-def _too_few(rows: float, free: int) -> InvalidData:
+def too_few(rows: float, free: int) -> InvalidData:
+    """Return what is raised where there are no more rows than coefficients without a penalty."""
     return InvalidData(
         f"{counted(rows, 'sample', 'g')} cannot determine {counted(free, 'coefficient')} without a penalty: give more "
         "rows, or leave out columns or terms"
@@ -357,7 +359,7 @@ def _score(
     return float(found + (exponents.sum() * np.log(2) if criterion == "reml" else 0.0))
 
 
-def _dependent(gram: Array) -> list[int]:
+def dependent_columns(gram: Array) -> list[int]:
     """Return the columns that are zero, or combinations of those before them."""
     out, kept = [], list[int]()
     for j in range(len(gram)):
@@ -373,19 +375,18 @@ def _dependent(gram: Array) -> list[int]:
     return out
 
 
-def _scaled(fit: PenalisedFit) -> Array:
-    """Return X'X + P, scaled to a diagonal of ones."""
-    whole = fit.sums.gram + penalty_matrix(fit.sums, fit.theta)
-    scale = whole.diagonal() ** -0.5
-    return np.asarray(whole * scale * scale[:, None])
-
-
 def _condition(fit: PenalisedFit) -> float:
-    values = np.linalg.eigvalsh(_scaled(fit)) if len(fit.sums.cross) else np.ones(1)
+    return scaled_condition(fit.sums.gram + penalty_matrix(fit.sums, fit.theta))
+
+
+def scaled_condition(whole: Array) -> float:
+    """Return the condition of a positive definite matrix, scaled to a diagonal of ones."""
+    scale = whole.diagonal() ** -0.5
+    values = np.linalg.eigvalsh(whole * scale * scale[:, None]) if len(whole) else np.ones(1)
     return float(values[-1] / max(values[0], 1e-300))
 
 
-def _check_identified(
+def check_identified(
     sums: PenalisedSums, places: Sequence[TermPlace], names: Sequence[str], labels: Sequence[str]
 ) -> float:
     """Return the condition of X'X + P for the first ratios; refuse terms that are combinations of others."""
@@ -427,9 +428,10 @@ def _is_exact(sums: PenalisedSums) -> bool:
     return bool(sums.square - cross @ beta <= EXACT * sums.square)
 
 
-def _components(
+def components_of(
     penalties: Sequence[BlockPenalty], ratios: SolvedRatios | None, theta: Array, groupings: Sequence[LearnedGroups]
 ) -> list[ComponentFit]:
+    """Return the covariance of the effects of each grouping."""
     out, start, left = [], 0, iter(groupings)
     for one in penalties:
         own = slice(start, start := start + one.parameters)

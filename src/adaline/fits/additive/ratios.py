@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
 from adaline.arrays import Array
-from adaline.fits.additive.criteria import Criterion, PenalisedFit, PenalisedSums
-from adaline.fits.additive.grouped import GroupedFit, GroupedSums
-from adaline.fits.additive.penalties import DiagonalPenalty
+from adaline.fits.additive.criteria import Criterion
+from adaline.fits.additive.penalties import BlockPenalty, DiagonalPenalty
 
 MOST_STEPS = 200
 LARGEST_STEP = 5.0  # of a log ratio; doubling it risks a step into a flat region
@@ -22,6 +23,54 @@ NO_FREEDOM = 1e-7
 FARTHEST = 35.0  # a log ratio this far from its start is at infinity: e^35 is 1e15
 FLAT = 1e-10  # curvature, relative to the largest, below which a direction is not stepped along
 LEAST_SHARE = 2.0**-30  # of a Newton step that is tried
+
+
+class RatioSums(Protocol):
+    """A penalised problem."""
+
+    @property
+    def gram(self) -> Array:
+        """X'X."""
+
+    @property
+    def rows(self) -> float:
+        """N, the number of observations."""
+
+    @property
+    def square(self) -> float:
+        """Y'y."""
+
+    @property
+    def penalties(self) -> Sequence[BlockPenalty]:
+        """All penalties."""
+
+    def at(self, theta: Array) -> RatioFit:
+        """Return the solution for these parameters."""
+
+
+class RatioFit(Protocol):
+    """Its solution for one theta."""
+
+    @property
+    def theta(self) -> Array:
+        """The parameters of all penalties, and what else is sought."""
+
+    @property
+    def sums(self) -> RatioSums:
+        """The problem."""
+
+    @property
+    def squares(self) -> float:
+        """What is left of y'y."""
+
+    def score(self, criterion: Criterion) -> float:
+        """Return what is minimised."""
+
+    def derivatives(self, criterion: Criterion) -> tuple[Array, Array]:
+        """Return its gradient and Hessian."""
+
+    def used(self) -> Array:
+        """Return the degrees of freedom that each part of the penalty leaves."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +87,7 @@ class SolvedRatios:
     solved : whether the gradient is zero up to rounding.
     """
 
-    fit: PenalisedFit | GroupedFit
+    fit: RatioFit
     score: float
     gradient: Array
     hessian: Array
@@ -56,7 +105,7 @@ class SolvedRatios:
         return 0.5 * abs(float(self.gradient[inside] @ step))
 
 
-def first_ratios(sums: PenalisedSums | GroupedSums) -> Array:
+def first_ratios(sums: RatioSums) -> Array:
     """Return theta at which penalties and X'X weigh alike on smooths, and random effects vary like residuals."""
     out, diagonal = [], sums.gram.diagonal()
     for one in sums.penalties:
@@ -69,15 +118,15 @@ def first_ratios(sums: PenalisedSums | GroupedSums) -> Array:
     return np.concatenate(out) if out else np.zeros(0)
 
 
-def solve_ratios(sums: PenalisedSums | GroupedSums, criterion: Criterion, start: Array | None = None) -> SolvedRatios:
-    """Minimise the criterion over theta by Newton's method.
+def solve_ratios(sums: RatioSums, criterion: Criterion, start: Array | None = None) -> SolvedRatios:
+    """Minimise the criterion over theta by Newton's method, from `start` or where ratios are near those of the sums.
 
     Eigenvalues of the Hessian count by their absolute value, so that every step descends; it is halved until the
     criterion falls. A parameter whose part of the penalty leaves no degrees of freedom is at its boundary: its variance
     is zero, and it stays where it is.
     """
-    origin = first_ratios(sums)
-    fit = sums.at(origin if start is None else start)
+    origin = first_ratios(sums) if start is None else start
+    fit = sums.at(origin)
     score = fit.score(criterion)
     boundary = np.zeros(len(origin), dtype=bool)
     for steps in range(MOST_STEPS):
@@ -108,8 +157,8 @@ def _newton_step(gradient: Array, hessian: Array) -> Array:
 
 
 def _descended(
-    fit: PenalisedFit | GroupedFit, score: float, step: Array, slope: float, criterion: Criterion
-) -> tuple[PenalisedFit | GroupedFit, float] | None:
+    fit: RatioFit, score: float, step: Array, slope: float, criterion: Criterion
+) -> tuple[RatioFit, float] | None:
     """Return the fit after a share of the step at which the criterion has fallen, and the criterion; None for none."""
     share = 1.0
     lost = fit.sums.square / fit.squares  # the residuals are what is left of y'y

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Unpack
 
 import numpy as np
@@ -147,8 +148,16 @@ class AdditiveInferred(LinearRegressor):
     def _mean_model(self, judged: JudgedAdditive | None = None) -> MeanModel:
         """Return the mean of the population as a function from the design, for `effects`."""
         from adaline.inference.covariance import CLASSICAL
+        from adaline.inference.effects import linked_means
+        from adaline.inference.family import ratio_of
 
-        return (self._judgement(CLASSICAL) if judged is None else judged).population()
+        found = (self._judgement(CLASSICAL) if judged is None else judged).population()
+        family, linked = self._learned().family, self._fitted_with.of_row().linked
+        if family is None:
+            return found
+        name, link, border = family.fit.family, family.fit.link, linked.family.range(linked.link)
+        ratio, odds = ratio_of(name, link), link == "logit"
+        return replace(found, mean=linked_means(linked), log_odds=odds, link=link, border=border, ratio=ratio)
 
     @property
     def _fits(self) -> tuple[AdditiveFit, ...]:

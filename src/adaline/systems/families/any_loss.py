@@ -85,6 +85,11 @@ def pose(
 ) -> PosedRows:
     """Open the rows of a fit and look over their targets. `held`: in memory."""
     source, columns = open_rows(system, X, y, sample_weight, reset=True, offset=offset, exposure=exposure)
+    return posed(source, columns, loss, held=held)
+
+
+def posed(source: Source, columns: InputColumns, loss: Loss, *, held: bool = False) -> PosedRows:
+    """Look over the targets of rows that were opened for a fit."""
     targets = source.targets.given
     if loss == loss_of("binomial") and targets == 1:
         loss = Logistic()  # the same, and it has a native kernel

@@ -77,8 +77,8 @@ class SignalSystem(RegressorMixin, System):
     taps: Annotated[Any, AnyOf(NONE, COUNT, ListOf(COUNT, "a list of such numbers, one a signal"))]
     delay: Annotated[int, WholeNumber()]
 
-    coef_: FittedAttribute[Array]
-    intercept_: FittedAttribute[float | Array]
+    coef_ = FittedAttribute[Array]()
+    intercept_ = FittedAttribute[float | Array]()
     _flat = FittedAttribute[bool]()
 
     @property

@@ -11,6 +11,8 @@ from adaline.errors import InvalidParameter
 from adaline.fitted import AnySystem
 from adaline.input.coded import effects_on, offset_of
 from adaline.input.open import read_offset
+from adaline.links import name_of
+from adaline.losses import Loss
 from adaline.sources import Source
 
 
@@ -29,6 +31,12 @@ def add_offset(
             "offset=0 predicts without a known part, a rate for an exposure of one"
         )
     return z if known is None else z + known
+
+
+def refuse_exposure(loss: Loss, exposure: OffsetsLike) -> None:
+    """Refuse an exposure where the means of a loss are not known to grow in proportion to it."""
+    if exposure is not None and (loss.linked is None or name_of(loss.linked.link) != "log"):
+        raise InvalidParameter("exposure is the logarithm's offset: it needs link='log'; give offset= instead")
 
 
 def refuse_other_rows(system: AnySystem, rows: Source) -> None:
