@@ -76,7 +76,7 @@ class HypothesisTest:
             target = f"target y{k}: " if np.ndim(self.statistic) else ""
             q, rest = self.freedom
             test = f"F {f:.6g} on {q:g} and {rest:g} degrees of freedom"
-            test = test if np.isfinite(rest) else f"chi² {q * f:.6g} on {counted(q, 'degree')} of freedom"
+            test = test if np.isfinite(rest) else f"chi² {q * f:.6g} on {counted(q, 'degree', '.6g')} of freedom"
             lines.append(f"{target}{test}, p {p_value(p)} ({self.errors} errors)")
         return visible("\n".join(lines))
 
