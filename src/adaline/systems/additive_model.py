@@ -970,8 +970,10 @@ def _certificate(
 
 def _inverse_with_constant(state: AdditiveModelState) -> Array:
     """Return (X'X + P)^-1 of the constant and the columns about their means, (1 + M, 1 + M)."""
-    if state.apart is not None:
+    if state.apart is not None and state.fitted_with.fit_intercept:
         return state.apart.inverse
+    if state.apart is not None:
+        return np.pad(state.apart.inverse, ((1, 0), (1, 0)))
     out = np.zeros((1 + len(state.means), 1 + len(state.means)))
     out[0, 0], out[1:, 1:] = 1 / state.totals.information, state.inverse
     return out

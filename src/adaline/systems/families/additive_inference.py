@@ -152,8 +152,8 @@ class AdditiveInferred(LinearRegressor):
         from adaline.inference.family import ratio_of
 
         found = (self._judgement(CLASSICAL) if judged is None else judged).population()
-        family, linked = self._learned().family, self._fitted_with.of_row().linked
-        if family is None:
+        family, linked = self._learned().family, self._learned().fitted_with.of_row().linked
+        if family is None or linked is None:
             return found
         name, link, border = family.fit.family, family.fit.link, linked.family.range(linked.link)
         ratio, odds = ratio_of(name, link), link == "logit"
