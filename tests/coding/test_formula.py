@@ -129,7 +129,7 @@ MESSAGES = [
     ("y ~ C(class)", "'class' is a word of Python.* rename the column"),
     ("y ~ log(`in`)", "'in' is a word of Python.* rename the column"),
     ("y ~ s(x, by=class)", "write `class` for the column"),
-    ("y ~ s(x) * k", r"stands in a product: .* 's\(x, by=g\) \+ g'"),
+    ("y ~ s(x) * k", r"is no column: .* 's\(x, by=g\) \+ g'"),
     ("y ~ as.factor(a)", r"write C\(a\) for as.factor\(a\)"),
     ("y ~ I(x%%2)", r"%% is not among the operators .* \+, -, \*, /"),
     ("y ~ x + (1 | a)", r"has \(1 \| a\): use AdditiveModel; or write .* C\(group\)"),

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import adaline
-from adaline import AdditiveModel, LinearRegression, open_table
+from adaline import AdditiveModel, LinearRegression, datasets, open_table, regression_table
 from adaline.errors import AdalineError, AdalineWarning, InvalidParameter
 from adaline.inference.smooth_terms import tail_against_errors
 
@@ -268,3 +268,43 @@ def test_shares_of_variance_are_those_of_r(apart: int, monkeypatch: pytest.Monke
     table = model.summary().to_dict()
     found = [table[name] for name in ("marginal_r_squared", "conditional_r_squared", "icc")]
     np.testing.assert_allclose(found, [0.278652043, 0.799218897, 0.721658458], rtol=1e-5)
+
+
+def test_curves_of_levels_are_tested_as_in_mgcv() -> None:
+    """P values of `summary(gam(...))` of mgcv 1.8.41, of curves whose columns do not add up to zero."""
+    birds = open_table(
+        "penguins", formula="body_mass_g ~ sex + species + s(bill_length_mm, by=species)", missing="drop"
+    )
+    terms = AdditiveModel().fit(birds).terms_
+    np.testing.assert_allclose([row["p_value"] for row in terms[:2]], [0.0276269, 0.5113153], rtol=1e-4)
+    np.testing.assert_allclose([row["edf"] for row in terms[:2]], [1.345796, 2.780909], rtol=1e-5)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_rows_without_a_level_have_no_effect(apart: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if apart:
+        monkeypatch.setattr("adaline.fits.additive.design.APART", 1)
+    birds = pd.read_csv(datasets.path("penguins")).dropna(ignore_index=True)
+    kept = birds.assign(island=birds["island"].where(birds.index > 5))
+    table = open_table(kept, formula="body_mass_g ~ (1 | island)", missing="mean")
+    model = AdditiveModel().fit(table)
+    effects = model.random_effects_["island"]
+    assert list(effects["level"]) == ["Biscoe", "Dream", "Torgersen"]
+    predicted = model.predict(open_table(kept.head(8)))
+    np.testing.assert_allclose(predicted[:6], model.intercept_, rtol=1e-12)
+    np.testing.assert_allclose(predicted[6:], model.intercept_ + effects["intercept"].iloc[2], rtol=1e-12)
+    codes = pd.get_dummies(kept["island"]).to_numpy(dtype=float)
+    ratio = (model.variance_components_[-1]["sd"] / model.variance_components_[0]["sd"]) ** 2
+    away = kept["body_mass_g"].to_numpy() - model.intercept_
+    np.testing.assert_allclose(effects["intercept"], (codes.T @ away) / (codes.sum(axis=0) + ratio), rtol=1e-6)
+
+
+def test_a_restricted_likelihood_stands_in_a_row_of_its_own() -> None:
+    birds = open_table("penguins", formula="body_mass_g ~ s(flipper_length_mm)", missing="drop")
+    fits = [AdditiveModel(criterion=criterion).fit(birds) for criterion in ("reml", "ml")]
+    told = [model.summary().to_dict() for model in fits]
+    assert [("log_likelihood" in one, "restricted_log_likelihood" in one) for one in told] == [
+        (False, True),
+        (True, False),
+    ]
+    assert "restricted log-likelihood" in str(regression_table(*fits))

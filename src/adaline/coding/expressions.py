@@ -244,7 +244,7 @@ class _Compiler:
         shown = self.shown(node)
         if re.match(r"(s|te)\(", shown):
             raise InvalidParameter(
-                f"{shown!r:.200} stands in a product: a curve for each level of a column is 's(x, by=g) + g'"
+                f"{shown!r:.200} is no column: a curve is a term of its own; for each level of g it is 's(x, by=g) + g'"
             )
         raise InvalidParameter(
             f"cannot read {shown!r:.200} in the formula's {self.text!r:.200}: there are columns, numbers, "

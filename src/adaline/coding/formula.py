@@ -78,7 +78,7 @@ def read_formula(
     text = INTERACTION.sub(lambda found: _product(found[1], categories, shown), text)
     text, additive = split_additive(text)
     text, absorb, instrumented = _without_effects(text, shown)
-    if additive and (absorb or instrumented):
+    if (absorb or instrumented) and (additive or split_additive(text)[1]):
         raise InvalidParameter(
             f"the formula {shown!r} has smooths or random effects beside absorbed effects or instruments: write "
             "(1 | group) for the effects of a group, or leave out the smooths"

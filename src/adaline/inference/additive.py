@@ -27,6 +27,7 @@ from adaline.inference.summary import CoefficientTable, TargetsTable, cell, html
 from adaline.solvers.smooth.likelihood import FamilyFit
 from adaline.wording import degrees, number
 
+RESTRICTED = "restricted_log_likelihood"
 MOST_POINTS = 400  # of a curve or surface at which its largest error is looked for; twice as many change no digit shown
 
 
@@ -184,8 +185,11 @@ class AdditiveSummary(TargetsTable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values."""
-        more = {"terms": [*map(dict, self.terms)], "variance_components": [*map(dict, self.components)]}
-        return super().to_dict() | more
+        told = super().to_dict()
+        if self.criterion == "reml":  # not to be compared with likelihoods of other columns
+            for one in (told, *told["targets"]):
+                one[RESTRICTED] = one.pop("log_likelihood")
+        return told | {"terms": [*map(dict, self.terms)], "variance_components": [*map(dict, self.components)]}
 
     def closing(self) -> list[str]:
         """Return the tables of terms and of components of variance."""

@@ -33,6 +33,7 @@ QUALITY = {
     "dispersion": "dispersion",
     "deviance": "deviance",
     "log_likelihood": "log-likelihood",
+    "restricted_log_likelihood": "restricted log-likelihood",
     "aic": "AIC",
     "bic": "BIC",
 }

@@ -93,7 +93,7 @@ class ThinPlate:
         square = sum(np.subtract.outer(x[:, j], points[:, j]) ** 2 for j in range(d))
         if d % 2:
             constant = math.gamma(d / 2 - m) / (2 ** (2 * m) * math.pi ** (d / 2) * math.factorial(m - 1))
-            return np.asarray(constant * square ** (m - d / 2))
+            return np.asarray(constant * np.sqrt(square) * square ** (m - (d + 1) // 2))
         constant = (-1) ** (m + 1 + d // 2) / (
             2 ** (2 * m - 1) * math.pi ** (d / 2) * math.factorial(m - 1) * math.factorial(m - d // 2)
         )

@@ -55,7 +55,7 @@ from adaline.input.columns import InputColumns
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
 from adaline.input.system import SystemState
 from adaline.links import LINK, Link, LinkName
-from adaline.losses import FAMILIES, Loss, Squared, loss_of
+from adaline.losses import FAMILIES, Likelihood, Loss, Squared, loss_of
 from adaline.losses.families import Binomial, Family
 from adaline.losses.registry import LOSS, LossName
 from adaline.parameters import FLAG, LEVEL, NONE, POSITIVE, AnyOf, Check, PredictedInterval, one_of
@@ -414,7 +414,7 @@ class AdditiveModel(AdditiveInferred):
             else:
                 grouped = solve_grouped(total, places, names, labels, asked, design)
                 solved = grouped.solution
-            return self._found(solved, columns, moments, observations, grouped)
+            return self._found(solved, columns, moments, observations, moments.weight, grouped)
 
     def _of_family(self, seen: PosedRows, columns: InputColumns, design: AdditiveDesign) -> AdditiveModelState:
         """Return what a likelihood learns."""
@@ -440,10 +440,9 @@ class AdditiveModel(AdditiveInferred):
             found = solve_family(
                 rows, moments, places, columns.coefficient_names(), term_labels(places, columns), asked
             )
-            state = self._found(found.solution, columns, moments, found.observations, None, found.family)
-            totals = state.totals._replace(information=found.weight)
+            state = self._found(found.solution, columns, moments, found.observations, found.weight, None, found.family)
             assert state.family is not None
-            return replace(state, totals=totals, family=state.family._replace(offset=seen.with_offset))
+            return replace(state, family=state.family._replace(offset=seen.with_offset))
 
     def _found(
         self,
@@ -451,10 +450,11 @@ class AdditiveModel(AdditiveInferred):
         columns: InputColumns,
         moments: Moments,
         observations: float,
+        information: float,
         grouped: GroupedSolution | None,
         family: FamilyFit | None = None,
     ) -> AdditiveModelState:
-        """Return what was learned, with the tests of terms."""
+        """Return what was learned, with the tests of terms; `information` is that of the constant."""
         design = columns.basis
         assert isinstance(design, AdditiveDesign)
         if not np.isfinite([solved.variance, solved.total, solved.residual]).all():
@@ -476,7 +476,7 @@ class AdditiveModel(AdditiveInferred):
         if family is not None:
             left = left if family.estimated else math.inf
             family = replace(family, freedom=left)
-        tested = [_tested(solved, at, places, left, shared) for at in places]
+        tested = [_tested(solved, at, places, left, shared, information) for at in places]
         terms = tuple(TermFit(label, *one) for label, one in zip(term_labels(places, columns), tested, strict=True))
         if grouped is not None:
             terms += (TermFit(design.apart_.label, grouped.edf, math.nan, math.nan, math.nan),)
@@ -494,7 +494,7 @@ class AdditiveModel(AdditiveInferred):
             variance_components=tuple(_components(design, solved, math.isfinite(left))),
             totals=AdditiveTotals(
                 *(solved.score, edf, observations, moments.weight, moments.rows),
-                *(solved.total, solved.residual, moments.weight),
+                *(solved.total, solved.residual, information),
                 *(() if family else variance_parts(solved, grouped, places, moments.weight, observations)),
             ),
             left_out=left_out,
@@ -534,6 +534,10 @@ class AdditiveModel(AdditiveInferred):
         check_is_fitted(self, "coef_")
         assert isinstance(self._state, AdditiveModelState)
         return self._state
+
+    def _response(self) -> tuple[FamilyFit, Likelihood] | None:
+        family, linked = self._learned().family, self._fitted_with.of_row().linked
+        return None if family is None or linked is None else (family.fit, linked)
 
     def _recoded(self, coding: Coding) -> Coding:
         """Return the coding in which categories that group rows are indices of their levels."""
@@ -878,7 +882,12 @@ def _enter(own: ResultRow, groups: LearnedGroups, effects: Array, errors: Array)
 
 
 def _tested(
-    solved: AdditiveSolution, at: TermPlace, places: Sequence[TermPlace], left: float, shared: Array
+    solved: AdditiveSolution,
+    at: TermPlace,
+    places: Sequence[TermPlace],
+    left: float,
+    shared: Array,
+    information: float,
 ) -> tuple[float, float, float, float]:
     """Return effective degrees of freedom of a term, those of its test, statistic and p value."""
     block = slice(at.start, at.stop)
@@ -893,7 +902,7 @@ def _tested(
         found = smooth_test(
             np.ldexp(solved.coef[block], power),
             float(np.ldexp(solved.variance, 2 * power)) * solved.inverse[block, block],
-            solved.gram[block, block],
+            solved.gram[block, block] + information * np.outer(solved.means[block], solved.means[block]),
             at.part.first,
             min(rank, at.stop - at.start),
             left,

@@ -307,7 +307,7 @@ def learn_design(
         if isinstance(term, SmoothTerm):
             smooths.append(_learn_smooth(source, term, own, parts, index, not frequencies, select))
         else:
-            groups.append(_learn_groups(term, own, parts))
+            groups.append(_learn_groups(term, own, parts, index))
     widest = max(groups, key=lambda one: one.width, default=None)
     eliminated = widest if apart and widest is not None and widest.width > APART else None
     groups = [one for one in groups if one is not eliminated]
@@ -377,14 +377,14 @@ def _learn_smooth(
     own = tuple(columns[f"x{k}"][0] for k in range(len(term.columns)))
     by = None if term.by is None else columns["by"][0]
     levels = (
-        tuple(known["by"][0][:, 0].tolist())
+        tuple(level for level in known["by"][0][:, 0].tolist() if level >= 0)
         if term.by is not None and _index_name(without_backquotes(term.by)) in index
         else None
     )
     free = by is not None and levels is None  # a column that multiplies needs no constraint
     if len(margins) == 1:
-        smooth, values, weights = margins[0], known["x0"][0], known["x0"][1]
-        sums = weights @ smooth.columns(np.ldexp(values, -exponents[0]))
+        smooth, (values, weights) = margins[0], known["x0"]
+        sums = weights @ as_pieces(smooth, np.eye(smooth.width), exponents[0], points[0]).columns(values[:, 0])
         form = diagonal_form(smooth, None if free else sums, select)
         curves: tuple[CubicPieces, ...] = (as_pieces(smooth, form.transform, exponents[0], points[0]),)
         centre = np.zeros(form.transform.shape[1])
@@ -473,8 +473,12 @@ def _thinned(values: Array, weights: Array) -> tuple[Array, Array]:
     return values[kept], np.add.reduceat(weights, kept)
 
 
-def _learn_groups(term: RandomTerm, columns: dict[str, tuple[int, ...]], known: DistinctParts) -> LearnedGroups:
+def _learn_groups(
+    term: RandomTerm, columns: dict[str, tuple[int, ...]], known: DistinctParts, index: dict[str, int]
+) -> LearnedGroups:
     levels, _ = known["group"]
+    coded = [_index_name(without_backquotes(name)) in index for name in term.group]
+    levels = levels[(levels[:, coded] >= 0).all(axis=1)]  # a row without a level has no effect
     slopes, exponents = [], []
     for name in term.slopes:
         slopes.append(NOWHERE if name == "1" else columns[name][0])

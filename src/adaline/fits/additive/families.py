@@ -128,9 +128,9 @@ def solve_family(
     deviance, _, pearson, *_ = _family_sums(problem, b)
     # about their means under the working weights, columns are orthogonal to the constant
     weight = float(information[0, 0]) if one else 1.0
-    means = columns.means[columns.kept] + (information[0, 1:] / weight if one else 0.0)
-    about = np.eye(size)
-    about[one:, :one] = columns.means[columns.kept][:, None]
+    away = information[0, 1:] / weight if one else np.zeros(size)
+    means, about = columns.means[columns.kept] + away, np.eye(size)
+    about[one:, :one] = -away[:, None]
     coef, raw_means = np.zeros(len(columns.raw)), np.zeros(len(columns.raw))
     own = columns.raw[columns.kept]
     coef[columns.kept], raw_means[columns.kept] = np.ldexp(b[one:], own), np.ldexp(means, -own)

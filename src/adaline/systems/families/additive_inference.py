@@ -18,8 +18,10 @@ from adaline.inference.terms import PenalisedTerm
 from adaline.inference.view import ErrorArguments
 from adaline.input.basis import columns_of
 from adaline.input.columns import InputColumns
+from adaline.losses import Likelihood
 from adaline.parameters import ErrorKind, PredictedInterval
 from adaline.solvers.least_squares.dependence import Dependence, independent
+from adaline.solvers.smooth.likelihood import FamilyFit
 from adaline.systems.families.supervised import LinearRegressor
 
 if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit does not
@@ -77,6 +79,10 @@ class AdditiveInferred(LinearRegressor):
     @abstractmethod
     def _learned(self) -> LearnedColumns:
         """Return what the fit has learned."""
+
+    @abstractmethod
+    def _response(self) -> tuple[FamilyFit, Likelihood] | None:
+        """Return the fit of the family and its likelihood; None of least squares."""
 
     @view.spelled_out(ErrorArguments)
     def summary(self, level: float = 0.95, **errors: Unpack[ErrorArguments]) -> AdditiveSummary:
@@ -152,10 +158,11 @@ class AdditiveInferred(LinearRegressor):
         from adaline.inference.family import ratio_of
 
         found = (self._judgement(CLASSICAL) if judged is None else judged).population()
-        family, linked = self._learned().family, self._learned().fitted_with.of_row().linked
-        if family is None or linked is None:
+        response = self._response()
+        if response is None:
             return found
-        name, link, border = family.fit.family, family.fit.link, linked.family.range(linked.link)
+        fit, linked = response
+        name, link, border = fit.family, fit.link, linked.family.range(linked.link)
         ratio, odds = ratio_of(name, link), link == "logit"
         return replace(found, mean=linked_means(linked), log_odds=odds, link=link, border=border, ratio=ratio)
 
