@@ -304,7 +304,7 @@ def test_export_writes_a_model_in_other_languages(shell: Shell) -> None:
     shell.good("export", "m.adaline", "m.txt", "--to", "javascript")
     assert "export function" in Path("m.txt").read_text()
     shell.good("export", "m.adaline", "m.onnx", "--to", "sql")  # what is asked for, and not what the name ends in
-    assert Path("m.onnx").read_text().startswith("SELECT")
+    assert "SELECT" in Path("m.onnx").read_text()
     shell.good("card", "m.adaline", "-o", "card.html")
     assert shell.good("card", "m.adaline").out.startswith("# LinearRegression of body_mass_g")
     assert ".html" in shell.bad("card", "m.adaline", "-o", "card.pdf")

@@ -141,6 +141,8 @@ class GeneralizedLinearSettings(LossSettings):
     """The settings that a generalized linear machine is read with."""
 
     fit_intercept: bool
+    penalty: float
+    l1: float
 
     def refuse_exposure(self, exposure: OffsetsLike) -> None:
         """Refuse an exposure where a mean does not grow in proportion to it; with an activation it may do."""
@@ -891,11 +893,12 @@ class GeneralizedLinear(NearFits, LinearRegressor):
 
         fits = self._likelihoods()
         refuse_absorbed(self, "enclosures")
-        if self.l1:
+        settings = self._fitted_with
+        if settings.l1:
             raise InvalidParameter("enclosures are of smooth objectives: without l1")
         sources = self._same_rows(X, y, sample_weight, offset, exposure)
-        penalty = RidgePenalty(float(self.penalty), np.ones(sources[0].shape.features))
-        intercept = bool(self._fitted_with.fit_intercept)
+        penalty = RidgePenalty(float(settings.penalty), np.ones(sources[0].shape.features))
+        intercept = bool(settings.fit_intercept)
         losses = self._row_losses()
         each = zip(sources, losses, fits, strict=True)
         found = [enclose_loss(rows, loss, intercept, penalty, fit.solution.theta[0]) for rows, loss, fit in each]

@@ -131,6 +131,10 @@ class LogisticSettings(FitSettings):
     scheme: ClassScheme
     fit_intercept: bool
     class_weight: ClassWeight
+    penalty: float | Literal["auto"]
+    l1: float
+    standardize: bool | None
+    firth: bool
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -570,9 +574,12 @@ class LogisticRegression(NearFits, LinearClassifier):
         check_is_fitted(self, "classes_")
         given.refuse_exposure(self)
         basis = self._state.columns.basis if self._state is not None else None
-        other = self.firth or self.l1 or self.penalty == "auto" or (self.penalty and self.standardize)
+        settings = self._fitted_with
+        other = (
+            settings.firth or settings.l1 or settings.penalty == "auto" or (settings.penalty and settings.standardize)
+        )
         several = len(self._fits) != 1 or not np.isfinite(host(self.intercept_)).all()
-        if other or several or self._fitted_with.class_weight is not None or self._fits[0].root is None:
+        if other or several or settings.class_weight is not None or self._fits[0].root is None:
             return None
         if basis is not None and basis.learns:
             return None
@@ -725,15 +732,16 @@ class LogisticRegression(NearFits, LinearClassifier):
         fit = self._one_fit("enclosures")
         if fit.coupled and self._with_offset:
             raise InvalidParameter("enclosures of more than two classes are without offsets")
-        standardized = self.penalty == "auto" if self.standardize is None else self.standardize
-        if self.firth or self.l1 or (self.penalty and standardized):
+        settings = self._fitted_with
+        standardized = settings.penalty == "auto" if settings.standardize is None else settings.standardize
+        if settings.firth or settings.l1 or (settings.penalty and standardized):
             raise InvalidParameter(
                 "enclosures are of the likelihood, or with a number as penalty in the columns' own units: without "
                 "firth, l1 and standardize"
             )
         source, factors = self._rows_again(X, y, sample_weight, offset)
-        penalty = RidgePenalty(float(self.penalty), np.ones(source.shape.features))
-        intercept, loss = bool(self._fitted_with.fit_intercept), self._loss()
+        penalty = RidgePenalty(float(settings.penalty), np.ones(source.shape.features))
+        intercept, loss = bool(settings.fit_intercept), self._loss()
         if fit.coupled:
             found = enclose_softmax(source, intercept, penalty, fit.solution.theta)
         else:

@@ -190,10 +190,11 @@ def _solve_full_rank(a: AnyArray, t: Array, level: float, theta: Array) -> Verte
     The loss of a row far off has the same slope however far. Where such rows leave few digits for the others, their
     targets are brought nearer, if that changes no side.
     """
-    r = t - a @ theta
-    if (np.abs(r) <= ROUNDING * np.sqrt(len(theta)) * (np.abs(t) + abs(a) @ np.abs(theta))).all():
+    if _fits_all(a, t, theta):
         return _through(a, t, theta, np.full(len(t), 1.0 - level), np.full(len(t), True), 0)
     found, end = _follow(a, t, level, theta)
+    if not found.unique and _fits_all(a, t, found.theta):
+        return _through(a, t, found.theta, np.full(len(t), 1.0 - level), np.full(len(t), True), found.steps)
     if end is End.CONVERGED and not (found.unique and found.condition > OUTLIER_CONDITION):
         return found
     r = t - a @ found.theta
@@ -208,6 +209,12 @@ def _solve_full_rank(a: AnyArray, t: Array, level: float, theta: Array) -> Verte
             return other
     doubted = end is End.STUCK or (end is End.CONVERGED and len(t) <= MOST_TOGETHER)
     return _simplex(a, t, level, found.theta) if doubted else found
+
+
+def _fits_all(a: AnyArray, t: Array, theta: Array) -> bool:
+    """Whether a plane goes through all rows, up to rounding."""
+    size = np.abs(t) + abs(a) @ np.abs(theta)
+    return bool((np.abs(t - a @ theta) <= ROUNDING * np.sqrt(len(theta)) * size).all())
 
 
 def _solve_near(
