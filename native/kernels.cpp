@@ -10,6 +10,7 @@
 #include "objectives.hpp"
 #include "residual.hpp"
 #include "scans.hpp"
+#include "twofold.hpp"
 
 namespace adaline::ADALINE_ISA {
 
@@ -42,6 +43,8 @@ extern const Kernels kernels{
         [](double* g, Sparse x, Targets y, Model theta) {
             typed(x, [&](const auto& m) { residual_csr(g, m, y, theta); });
         },
+    .twofold_exp = exponentials,
+    .twofold_outputs = twofold_outputs,
     .descend = descend,
     .scan_dense = scan_dense,
     .scan_csr = scan_csr,

@@ -102,6 +102,9 @@ struct Kernels {
     void (*moments_subtract)(double* a, const double* b, index q);
     void (*residual_dense)(double* g, Dense, Targets, Model);
     void (*residual_csr)(double* g, Sparse, Targets, Model);
+    void (*twofold_exp)(double* hi, double* lo, index n);
+    void (*twofold_outputs)(double* z, const double* v, const double* hi, const double* lo, const double* offset,
+                            index terms, index n);
     double (*descend)(const double* H, index M, double* g, double* w, const double* l1, index sweeps, double enough);
     void (*scan_dense)(const Scanner&, const Dense&, const Targets&, const Visits&);
     void (*scan_csr)(const Scanner&, const Sparse&, const index* chosen, const Targets&, const Visits&);

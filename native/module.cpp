@@ -148,6 +148,21 @@ void mixture_dense(const Buffer& sums, nb::handle x, const Maybe& weight, const 
                           factors.data(), K, whole, seen);
 }
 
+void twofold_exp(const Buffer& hi, const Buffer& lo) {
+    require(hi.size() == lo.size(), "hi and lo must have one size");
+    const nb::gil_scoped_release unlocked;
+    active->twofold_exp(hi.data(), lo.data(), index(hi.size()));
+}
+
+void twofold_outputs(const Buffer& z, const Reals& v, const Reals& hi, const Reals& lo, const Reals& offset) {
+    require(v.ndim() == 2, "v must be (1 + D, n)");
+    const index terms = index(v.shape(0)), n = index(v.shape(1));
+    require(index(hi.size()) == terms && index(lo.size()) == terms, "theta must have 1 + D numbers");
+    require(index(z.size()) == 2 * n && index(offset.size()) == n, "z must be (2, n), offset (n,)");
+    const nb::gil_scoped_release unlocked;
+    active->twofold_outputs(z.data(), v.data(), hi.data(), lo.data(), offset.data(), terms, n);
+}
+
 double descend(const Reals& H, const Buffer& g, const Buffer& w, const Reals& l1, index sweeps, double enough) {
     const index M = index(g.size());
     require(index(H.size()) == M * M && index(w.size()) == M && index(l1.size()) == M, "H must be (M, M), all else (M,)");
@@ -209,6 +224,8 @@ NB_MODULE(_native, m) {
     m.def("mixture_dense", &mixture_dense, array("sums"), "x"_a, optional("weight"), array("constants"),
           array("means"), array("factors"), array("scale"), array("offset"));
 
+    m.def("twofold_exp", &twofold_exp, array("hi"), array("lo"));
+    m.def("twofold_outputs", &twofold_outputs, array("z"), array("v"), array("theta_hi"), array("theta_lo"), array("offset"));
     m.def("descend", &descend, array("H"), array("g"), array("w"), array("l1"), "sweeps"_a, "enough"_a);
 
     bind_scans(m);

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adaline.arrays import namespace
+from adaline.kernels import native
 
 SPLITTER = 134217729.0  # 2^27 + 1
 LN2 = (0.6931471805599453, 2.3190468138462996e-17)
@@ -137,7 +138,15 @@ class Twofold:
         return _small_expm1(self.where(near, 0.0)).where(near, self.exp() - 1.0)
 
     def exp(self) -> Twofold:
-        """Return the exponential; exponents are clipped to +-LARGEST_EXPONENT."""
+        """Return the exponential; exponents are clipped to +-LARGEST_EXPONENT. In C++: `native/twofold.hpp`."""
+        if native is None:
+            return self.exp_reference()
+        hi, lo = np.array(self.hi, dtype=np.float64, order="C"), np.array(self.lo, dtype=np.float64, order="C")
+        native.twofold_exp(hi, lo)
+        return Twofold(hi, lo)
+
+    def exp_reference(self) -> Twofold:
+        """Return the same by operations of arrays."""
         inside = np.abs(self.hi) < LARGEST_EXPONENT
         z = self.where(inside, np.clip(self.hi, -LARGEST_EXPONENT, LARGEST_EXPONENT))
         k = np.rint(z.hi / LN2[0])

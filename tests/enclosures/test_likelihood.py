@@ -16,9 +16,10 @@ from adaline.errors import AdalineError
 from adaline.losses import Logistic, NegativeBinomial, Tweedie
 from adaline.penalties import no_penalty
 from adaline.sources import ArraySource
+from adaline.sums import bounded_score
 from adaline.sums.bounded_score import LinkedPoint
 from adaline.twofold import Twofold
-from tests.enclosures.exact import contained, solve
+from tests.enclosures.exact import contained, rational, solve
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(60, 2)) + np.array([0.0, 3.0])
@@ -26,10 +27,11 @@ CLASSES = (RNG.uniform(size=60) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)
 COUNTS = RNG.poisson(np.exp(0.5 * X[:, 0]))
 
 
-def test_exponentials_in_double_double_are_as_near_as_their_bound() -> None:
+@pytest.mark.parametrize("exponential", [Twofold.exp, Twofold.exp_reference])
+def test_exponentials_in_double_double_are_as_near_as_their_bound(exponential: Any) -> None:
     z = np.concatenate([RNG.uniform(-1, 1, 300), RNG.uniform(-40, 40, 300), RNG.uniform(-499, 499, 300)])
     lo = z * 2.0**-53 * RNG.uniform(-0.5, 0.5, 900)
-    found = Twofold(z, lo).exp()
+    found = exponential(Twofold(z, lo))
     with mpmath.mp.workdps(60):
         worst = max(
             float(abs((mpmath.mpf(hi) + mpmath.mpf(low)) / mpmath.exp(mpmath.mpf(a) + mpmath.mpf(b)) - 1))
@@ -37,6 +39,18 @@ def test_exponentials_in_double_double_are_as_near_as_their_bound() -> None:
             for hi, low, a, b in zip(found.hi.tolist(), found.lo.tolist(), z.tolist(), lo.tolist(), strict=True)
         )
     assert 0.001 < worst < 0.5
+
+
+@pytest.mark.parametrize("native", [bounded_score.native, None])
+def test_outputs_in_double_double_are_as_near_as_their_bound(native: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded_score, "native", native)
+    v, offset = RNG.normal(size=(5, 61)) * 2.0 ** RNG.integers(-30, 30, (5, 61)), RNG.normal(size=61)
+    hi, lo = RNG.normal(size=5), RNG.normal(size=5) * 2.0**-54
+    found = bounded_score.outputs_twofold(v, hi, lo, offset)
+    exact = rational(v).T @ (rational(hi) + rational(lo)) + rational(offset)
+    wrong = np.abs(rational(found.hi[:, 0]) + rational(found.lo[:, 0]) - exact).astype(float)
+    assert (wrong <= 8 * 8**2 * 2.0**-106 * (np.abs(hi) @ np.abs(v) + np.abs(offset))).all()
+    assert wrong.max() > 0
 
 
 @pytest.mark.parametrize("loss", ["binomial", "poisson", "gamma", Tweedie(1.3), NegativeBinomial(3.0)])

@@ -23,7 +23,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.block import MIN_BLOCK_ROWS
 from adaline.enclosures.least_squares import draw_back
-from adaline.enclosures.linear import LinearEnclosure, Stepped, narrow, nowhere
+from adaline.enclosures.linear import ENOUGH, LinearEnclosure, Stepped, narrow, nowhere
 from adaline.enclosures.preconditioner import Preconditioner, RowSizes, precondition, scaled_penalties
 from adaline.enclosures.rounding import OUTWARDS, ROUNDING, TINY
 from adaline.errors import InvalidParameter
@@ -73,7 +73,7 @@ def enclose_likelihood(source: Source, point: LinkedPoint, intercept: bool, pena
         rough[:, 1:] -= scaled_penalties(penalty, sizes.exponent)[0] * hi[:, 1:]
         step = known.pull(rough, none, none).values
         size = float(np.sqrt(np.square(step).sum()))
-        if size > FAR or NEAR < size < last / 2:
+        if size > FAR or max(NEAR, _near_enough(known, hi)) < size < last / 2:
             point, last = point._replace(hi=np.ldexp((hi + known.push(step).values)[0], -powers)), size
             continue
         first = _step(source, known, sizes, penalty, point, hi, none)
@@ -91,6 +91,16 @@ def enclose_likelihood(source: Source, point: LinkedPoint, intercept: bool, pena
             return found._replace(passes=source.reads[0] - before)
         break
     return nowhere(1, d, reason, source.reads[0] - before)
+
+
+def _near_enough(known: Preconditioner, hi: Array) -> float:
+    """Return a length of Newton's step from which one step in double-double is likely to give the last place.
+
+    After it, || z || is at most about ROOM L size^2, of rows whose lengths L are not far from what they are on average.
+    """
+    longest = 4 * np.sqrt(hi.shape[1]) * known.constant
+    relative = (known.row_lengths() / np.abs(hi)).max(initial=0.0, where=known.row_lengths() > 0)
+    return float(np.sqrt(ENOUGH / (2 * ROOM * longest * relative))) if longest > 0 else 0.0
 
 
 def _step(

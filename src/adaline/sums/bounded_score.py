@@ -25,11 +25,13 @@ import numpy as np
 from adaline import twofold
 from adaline.arrays import Array, ThetaLike, as_dense, host
 from adaline.block import Block, Shape
+from adaline.kernels import native
 from adaline.losses.base import Loss
 from adaline.losses.families import Binomial, NegativeBinomial, Tweedie
 from adaline.losses.linked import Linked
 from adaline.losses.logistic import Logistic
 from adaline.sums.base import Sum
+from adaline.sums.columns import times_power
 from adaline.sums.residual import Residual, Theta
 from adaline.twofold import Twofold
 
@@ -128,7 +130,7 @@ class BoundedScore(Sum):
         t, offset = point.targets(host(block.t))
         d = x.shape[1]
         v = np.empty((1 + d, len(x)))
-        v[0], v[1:] = 1.0, np.ldexp(x.T, -point.exponent[:d, None].astype(np.int64))
+        v[0], v[1:] = 1.0, times_power(x, -point.exponent[:d]).T
         size = np.abs(v)
         z = outputs_twofold(v, point.hi, point.lo, offset[:, 0])
         made_of = SAFE * (np.abs(point.hi) @ size + np.abs(offset[:, 0]))[:, None]
@@ -152,6 +154,10 @@ class BoundedScore(Sum):
 
 def outputs_twofold(v: Array, hi: Array, lo: Array, offset: Array) -> Twofold:
     """Return the outputs (n, 1) of rows v, (1 + D, n): products with hi are exact, those with lo rounded."""
+    if native is not None:
+        z = np.empty((2, v.shape[1], 1))
+        native.twofold_outputs(z, v, hi, lo, np.ascontiguousarray(offset))
+        return Twofold(*z)
     product, error = twofold.two_prod(v, hi[:, None])
     error += v * lo[:, None]
     total, rest = offset, np.zeros_like(offset)
