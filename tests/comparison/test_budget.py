@@ -248,7 +248,9 @@ def test_rows_of_many_levels_are_held_sparse_and_compared_alike(monkeypatch: pyt
     assert is_sparse(sparse.data.X)
     for one in dense.results:
         other = next(found for found in sparse.results if found.label == one.label)
-        np.testing.assert_allclose(other.fold_errors, one.fold_errors, rtol=1e-8)
+        # The medians of levels with an even number of rows are intervals: the gap, 1e-15, leaves a point of them open.
+        rtol = 1e-6 if "absolute" in one.label else 1e-8
+        np.testing.assert_allclose(other.fold_errors, one.fold_errors, rtol=rtol)
     assert [str(one) for one in sparse.findings] == [str(one) for one in dense.findings]
     assert sparse.recommendation.headline == dense.recommendation.headline
     assert not is_sparse(adaline.compare({**data, "far": far}, "y", systems=["Ridge"]).data.X)  # sums would lose digits
