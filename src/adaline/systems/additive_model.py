@@ -35,7 +35,7 @@ from adaline.fits.additive.design import (
     places_of,
 )
 from adaline.fits.additive.families import FamilyRows, solve_family
-from adaline.fits.additive.grouped import GroupedMoments
+from adaline.fits.additive.grouped_moments import GroupedMoments
 from adaline.fits.additive.problem import (
     AdditiveProblem,
     AdditiveSolution,
@@ -395,10 +395,10 @@ class AdditiveModel(AdditiveInferred):
     def _of_squares(self, rows: Source, columns: InputColumns, design: AdditiveDesign) -> AdditiveModelState:
         """Return what least squares learns."""
         intercept = bool(self.fit_intercept)
-        if design.groupings and design.groupings[-1] not in design.groups_:
+        if design.apart_:
             total = rows.sum(GroupedMoments, design=design, centred=intercept)
             moments = total.moments
-            if not (moments.finite and np.isfinite(total.totals).all()):
+            if not total.finite:
                 rows.refuse_nonfinite()
         else:
             total, moments = None, sums(columns.expand(rows), intercept)
@@ -460,7 +460,9 @@ class AdditiveModel(AdditiveInferred):
         if not np.isfinite([solved.variance, solved.total, solved.residual]).all():
             raise InvalidData("the squares of the target overflow float64: divide the target by a power of ten")
         places, names = places_of(design), columns.coefficient_names()
-        edf = float(np.trace(solved.freedom)) + bool(self.fit_intercept) + (0.0 if grouped is None else grouped.edf)
+        edf = (
+            float(np.trace(solved.freedom)) + bool(self.fit_intercept) + (0.0 if grouped is None else sum(grouped.edf))
+        )
         if not (np.isfinite(edf) and np.isfinite(solved.inverse).all()):
             raise InvalidData(
                 "variances of coefficients overflow float64: multiply columns of tiny numbers by a power of ten"
@@ -479,7 +481,8 @@ class AdditiveModel(AdditiveInferred):
         tested = [_tested(solved, at, places, left, shared, information) for at in places]
         terms = tuple(TermFit(label, *one) for label, one in zip(term_labels(places, columns), tested, strict=True))
         if grouped is not None:
-            terms += (TermFit(design.apart_.label, grouped.edf, math.nan, math.nan, math.nan),)
+            untested = zip(design.apart_, grouped.edf, strict=True)
+            terms += tuple(TermFit(one.label, edf, math.nan, math.nan, math.nan) for one, edf in untested)
         state = AdditiveModelState(
             columns=columns,
             fitted_with=self._settings_of_fit(),
@@ -495,7 +498,11 @@ class AdditiveModel(AdditiveInferred):
             totals=AdditiveTotals(
                 *(solved.score, edf, observations, moments.weight, moments.rows),
                 *(solved.total, solved.residual, information),
-                *(() if family else variance_parts(solved, grouped, places, moments.weight, observations)),
+                *(
+                    ()
+                    if family
+                    else variance_parts(solved, grouped, places, design.apart_, moments.weight, observations)
+                ),
             ),
             left_out=left_out,
             certificate=_certificate(
@@ -635,8 +642,9 @@ class AdditiveModel(AdditiveInferred):
         state, given = self._learned(), read_rows(self, X)
         values = rows_through_basis(self, given) @ state.theta + state.intercept
         if state.apart is not None:
-            group, z = state.design.grouped(np.asarray(host(as_dense(given)), dtype=np.float64))
-            values += np.where(group >= 0, (z * state.apart.effects[group]).sum(axis=1), 0.0)
+            found = state.design.grouped(np.asarray(host(as_dense(given)), dtype=np.float64))
+            for (group, z), effects in zip(found, state.apart.every, strict=True):
+                values += np.where(group >= 0, (z * effects[group]).sum(axis=1), 0.0)
         if not np.isfinite(values).all():
             refuse_nonfinite(self, given)
             refuse_overflow(values)
@@ -712,11 +720,11 @@ class AdditiveModel(AdditiveInferred):
             own = out.setdefault(groups.grouping, {"level": level_names(groups, state.columns)})
             _enter(own, groups, effects, errors)
         if state.apart is not None:
-            groups = state.design.apart_
-            scale = np.ldexp(1.0, -np.array(groups.exponents))
-            own = out.setdefault(groups.grouping, {"level": level_names(groups, state.columns)})
-            errors = np.sqrt(state.variance) * state.apart.errors() * scale
-            _enter(own, groups, state.apart.effects * scale, errors)
+            every = zip(state.design.apart_, state.apart.every, state.apart.errors(), strict=True)
+            for groups, effects, errors in every:
+                scale = np.ldexp(1.0, -np.array(groups.exponents))
+                own = out.setdefault(groups.grouping, {"level": level_names(groups, state.columns)})
+                _enter(own, groups, effects * scale, np.sqrt(state.variance) * errors * scale)
         return out
 
     def curves(self, points: int = 100, level: float = 0.95) -> list[Curve]:
@@ -979,10 +987,10 @@ def _certificate(
 
 def _inverse_with_constant(state: AdditiveModelState) -> Array:
     """Return (X'X + P)^-1 of the constant and the columns about their means, (1 + M, 1 + M)."""
-    if state.apart is not None and state.fitted_with.fit_intercept:
-        return state.apart.inverse
     if state.apart is not None:
-        return np.pad(state.apart.inverse, ((1, 0), (1, 0)))
+        size = state.apart.pull.shape[2]
+        inverse = state.apart.inverse[:size, :size]
+        return inverse if state.fitted_with.fit_intercept else np.pad(inverse, ((1, 0), (1, 0)))
     out = np.zeros((1 + len(state.means), 1 + len(state.means)))
     out[0, 0], out[1:, 1:] = 1 / state.totals.information, state.inverse
     return out
@@ -993,7 +1001,7 @@ def _variances(state: AdditiveModelState, phi: Array, x: Array) -> Array:
     away = phi - state.means if state.fitted_with.fit_intercept else phi
     if state.apart is not None:
         whole = np.column_stack([np.ones(len(away)), away]) if state.fitted_with.fit_intercept else away
-        return state.variance * state.apart.variances(whole, *state.design.grouped(x))
+        return state.variance * state.apart.variances(whole, state.design.grouped(x))
     unit = ((away @ state.inverse) * away).sum(axis=1)
     return np.asarray(
         state.variance * (unit + (1 / state.totals.information if state.fitted_with.fit_intercept else 0.0))

@@ -47,6 +47,9 @@ USUAL_SIZE, USUAL_MARGIN = 10, 5  # coefficients of s() and of each margin of te
 MOST_COEFFICIENTS = 4000
 # effects of a grouping from which they are eliminated group by group; doubling it takes eight times as long just below
 APART = 500
+CROSSED = 100  # effects of another grouping from which they have no columns either; doubling it costs time per row
+# effects of all groupings that are not eliminated: their matrix is dense; doubling it takes eight times as long
+MOST_CROSSED = 10_000
 NOWHERE = -1  # the index of a column of ones, among those of X
 PIECE_ROWS = 2**13  # rows whose sums of tensor products are taken at a time
 
@@ -166,13 +169,13 @@ class LearnedGroups:
 class DesignState(FittedState):
     """What the design of an additive model has learned: linear columns by index, smooths, groups.
 
-    apart : a grouping of so many levels that its effects have no columns.
+    apart : groupings of so many levels that their effects have no columns, that which is eliminated last.
     """
 
     linear: tuple[Count, ...]
     smooths: tuple[LearnedSmooth, ...]
     groups: tuple[LearnedGroups, ...]
-    apart: LearnedGroups | None = None
+    apart: tuple[LearnedGroups, ...] = ()
 
 
 @configured
@@ -184,7 +187,7 @@ class AdditiveDesign(Basis):
     linear_ = FittedAttribute[tuple[int, ...]]()
     smooths_ = FittedAttribute[tuple[LearnedSmooth, ...]]()
     groups_ = FittedAttribute[tuple[LearnedGroups, ...]]()
-    apart_ = FittedAttribute[LearnedGroups]()
+    apart_ = FittedAttribute[tuple[LearnedGroups, ...]]()
 
     @property
     def parts(self) -> tuple[LearnedSmooth | LearnedGroups, ...]:
@@ -193,18 +196,17 @@ class AdditiveDesign(Basis):
 
     @property
     def groupings(self) -> tuple[LearnedGroups, ...]:
-        """All groupings, that without columns last."""
-        last = getattr(self, "apart_", None)
-        return (*self.groups_, *(() if last is None else (last,)))
+        """All groupings, those without columns last."""
+        return (*self.groups_, *self.apart_)
 
     @property
-    def group_shape(self) -> tuple[int, int]:
-        """Number of groups of the grouping without columns, and of effects of each."""
-        return len(self.apart_.levels), len(self.apart_.slopes)
+    def group_shapes(self) -> list[tuple[int, int]]:
+        """For each grouping without columns the number of groups, and of effects of each."""
+        return [(len(one.levels), len(one.slopes)) for one in self.apart_]
 
-    def grouped(self, x: Array) -> tuple[NDArray[np.intp], Array]:
-        """Return the group of each row x, and what its effects multiply, (n, q)."""
-        return self.apart_.find(x), self.apart_.effects_of(x)
+    def grouped(self, x: Array) -> list[tuple[NDArray[np.intp], Array]]:
+        """Return for each grouping without columns the group of each row x, and what its effects multiply, (n, q)."""
+        return [(one.find(x), one.effects_of(x)) for one in self.apart_]
 
     def of(self, x: Array) -> Array:
         """Return phi of rows x (n, D)."""
@@ -311,18 +313,34 @@ def learn_design(
     widest = max(groups, key=lambda one: one.width, default=None)
     eliminated = widest if apart and widest is not None and widest.width > APART else None
     groups = [one for one in groups if one is not eliminated]
+    crossed = [one for one in groups if eliminated is not None and one.width > CROSSED]
+    groups = [one for one in groups if one not in crossed]
     design = AdditiveDesign()
     design.n_features_in_ = len(names)
-    state = DesignState(linear=tuple(map(int, linear)), smooths=tuple(smooths), groups=tuple(groups), apart=eliminated)
-    design._state = state
-    if design.size > MOST_COEFFICIENTS:
-        largest = max(design.parts, key=lambda one: one.width)
-        raise InvalidData(
-            f"the model has {design.size:,} coefficients, and at most {MOST_COEFFICIENTS:,} are solved for: "
-            f"{largest.width:,} are those of {largest.label}. Only one grouping may have very many levels: absorb the "
-            "effects of the others, '| group' at the end of a formula for LinearRegression, or fit to fewer groups"
-        )
+    design._state = DesignState(
+        linear=tuple(map(int, linear)),
+        smooths=tuple(smooths),
+        groups=tuple(groups),
+        apart=() if eliminated is None else (*crossed, eliminated),
+    )
+    _refuse_too_large(design)
     return design
+
+
+def _refuse_too_large(design: AdditiveDesign) -> None:
+    """Refuse more coefficients than are solved for."""
+    for size, most, parts in (
+        (design.size, MOST_COEFFICIENTS, design.parts),
+        (sum(one.width for one in design.apart_[:-1]), MOST_CROSSED, design.apart_[:-1]),
+    ):
+        if size > most:
+            largest = max(parts, key=lambda one: one.width)
+            raise InvalidData(
+                f"the model has {size:,} coefficients beside its largest grouping, and at most {most:,} are solved "
+                f"for: {largest.width:,} are those of {largest.label}. Only one grouping may have more levels: absorb "
+                "the effects of the others, '| group' at the end of a formula for LinearRegression, or fit to fewer "
+                "groups"
+            )
 
 
 def _columns_of(term: AdditiveTerm, index: dict[str, int]) -> dict[str, tuple[int, ...]]:

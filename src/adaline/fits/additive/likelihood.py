@@ -36,7 +36,6 @@ from scipy.linalg import LinAlgError
 
 from adaline.arrays import Array
 from adaline.fits.additive.criteria import Criterion, PenalisedSums, penalty_matrix, with_parameters
-from adaline.fits.additive.grouped import plain_slopes
 from adaline.fits.additive.laplace import LaplacePoint, LaplaceSums
 from adaline.fits.additive.penalties import BlockPenalty
 from adaline.fits.dispersion import likely_dispersion
@@ -334,7 +333,7 @@ class LaplaceFit:
 
     @cached_property
     def _slopes(self) -> tuple[list[Array], list[tuple[int, int, Array]]]:
-        return plain_slopes(self.problem.plain, self.ratios)
+        return _plain_slopes(self.problem.plain, self.ratios)
 
     def _sums(self, k: Array, d: Array) -> tuple[Array, Array, Array]:
         """Return g, Q and T."""
@@ -405,3 +404,20 @@ def _embedded(part: Array, inner: NDArray[np.bool_]) -> Array:
     out = np.zeros((len(inner), len(inner)))
     out[np.ix_(inner, inner)] = part
     return out
+
+
+def _plain_slopes(plain: PenalisedSums, theta: Array) -> tuple[list[Array], list[tuple[int, int, Array]]]:
+    """Return dP/dtheta_i and the second derivatives that are not zero, (p, p) each."""
+    size, first, second = len(plain.cross), list[Array](), list[tuple[int, int, Array]]()
+    for one, own in with_parameters(plain.penalties, theta[: plain.parameters]):
+        at, block, eye = len(first), slice(one.start, one.stop), np.eye(one.stop - one.start)
+
+        def whole(part: Array, one: BlockPenalty = one, block: slice = block, eye: Array = eye) -> Array:
+            out = np.zeros((size, size))
+            out[block, block] = one.times(eye, part)
+            return out
+
+        slopes, curves = one.slopes(own)
+        first += [whole(part) for part in slopes]
+        second += [(at + i, at + j, whole(part)) for i, j, part in curves]
+    return first, second

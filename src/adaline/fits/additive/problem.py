@@ -11,18 +11,22 @@ from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError
+from scipy.linalg import LinAlgError, solve_triangular
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData
 from adaline.fits.additive.criteria import Criterion, PenalisedFit, PenalisedSums, penalty_matrix
 from adaline.fits.additive.design import AdditiveDesign, LearnedGroups, LearnedSmooth, TermPlace, block_penalties
-from adaline.fits.additive.grouped import GroupedFit, GroupedMoments, GroupedSums
+from adaline.fits.additive.group_columns import PIECE_NUMBERS, GroupColumns
+from adaline.fits.additive.grouped import GroupedFit, GroupedSums
+from adaline.fits.additive.grouped_moments import GroupedMoments, KeyedTotals, pairs_of
 from adaline.fits.additive.penalties import BlockPenalty, CovariancePenalty
 from adaline.fits.additive.ratios import SolvedRatios, first_ratios, solve_ratios
-from adaline.forms import Finite
+from adaline.forms import Finite, Integers
 from adaline.results import some
+from adaline.solvers.lapack import cholesky
 from adaline.sums import Moments
 from adaline.wording import counted
 
@@ -48,34 +52,101 @@ class ComponentFit:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupedEffects:
-    """Effects of a grouping of many levels, and the covariances of their errors with those of the coefficients.
+class SparseRows:
+    """A matrix in compressed rows.
 
     Parameters
     ----------
-    effects : b, (G, q).
-    spread, pull : H_g^-1 (G, q, q) and C_g (G, q, p), as `grouped` has them.
-    inverse : K, (p, p), the constant first where there is one.
+    values, columns : of the entries, (E,).
+    starts : of rows among these, and the end, (R + 1,).
+    """
+
+    values: Annotated[Array, Finite("E")]
+    columns: Annotated[NDArray[np.int64], Integers("E")]
+    starts: Annotated[NDArray[np.int64], Integers(".")]
+
+    @classmethod
+    def of(cls, matrix: sp.csr_array) -> SparseRows:
+        """Return a matrix of SciPy."""
+        return cls(matrix.data, matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64))
+
+    def matrix(self, columns: int) -> sp.csr_array:
+        """Return it as a matrix of SciPy."""
+        return sp.csr_array((self.values, self.columns, self.starts), shape=(len(self.starts) - 1, columns))
+
+
+GroupsOfRows = Sequence[tuple[NDArray[np.intp], Array]]
+"""For each grouping the group of each row, -1 for none, and what its effects multiply, (n, q)."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedEffects:
+    """Effects of groupings of many levels, and the covariances of their errors with those of the coefficients.
+
+    Parameters
+    ----------
+    effects : b of the grouping that is eliminated, (G, q).
+    spread, pull : H_g^-1 (G, q, q), and C_g of the constant, where there is one, and the coefficients, (G, q, p).
+    inverse : K of the constant, the coefficients and the effects of the other groupings, (p + m, p + m).
+    crossed : the effects of these groupings, (groups, effects) each.
+    links : C_g of these effects, (G q, m); None where there are none.
     """
 
     effects: Annotated[Array, Finite("G Q")]
     spread: Annotated[Array, Finite("G Q Q")]
-    pull: Annotated[Array, Finite("G Q P")]
+    pull: Annotated[Array, Finite("G Q .")]
     inverse: Annotated[Array, Finite("P P")]
+    crossed: tuple[Annotated[Array, Finite(". .")], ...] = ()
+    links: SparseRows | None = None
 
-    def variances(self, rows: Array, group: NDArray[np.intp], z: Array) -> Array:
+    @property
+    def every(self) -> list[Array]:
+        """The effects of all groupings, those eliminated last."""
+        return [*self.crossed, self.effects]
+
+    def variances(self, rows: Array, groups: GroupsOfRows) -> Array:
         """Return the variance, over that of the errors, of rows [1 x - mean] (n, p) in these groups, (n,)."""
+        group, z = groups[-1]
         known = np.flatnonzero(group >= 0)
-        rows, at = rows.copy(), group[known]
+        rows, at, p = rows.copy(), group[known], rows.shape[1]
         rows[known] -= np.einsum("nq,nqp->np", z[known], self.pull[at])
-        out = ((rows @ self.inverse) * rows).sum(axis=1)
+        out = ((rows @ self.inverse[:p, :p]) * rows).sum(axis=1)
         out[known] += np.einsum("nq,nqr,nr->n", z[known], self.spread[at], z[known])
+        if self.links is not None:
+            thin = self._effects_of(groups, known)
+            size = max(PIECE_NUMBERS // len(self.inverse), 1)
+            for first in range(0, len(rows), size):
+                piece = slice(first, first + size)
+                image = thin[piece] @ self.inverse[p:]
+                out[piece] += 2 * (image[:, :p] * rows[piece]).sum(axis=1)
+                out[piece] += thin[piece].multiply(image[:, p:]).sum(axis=1)
         return np.asarray(out)
 
-    def errors(self) -> Array:
-        """Return the standard errors of the effects, over that of the errors, (G, q)."""
-        own = np.einsum("gqq->gq", self.spread) + np.einsum("gqp,pr,gqr->gq", self.pull, self.inverse, self.pull)
-        return np.asarray(np.sqrt(own))
+    def errors(self) -> list[Array]:
+        """Return the standard errors of the effects, over that of the errors, as `every` has these."""
+        m = len(self.inverse) - self.pull.shape[2]
+        pull = GroupColumns(self.pull, None if self.links is None else self.links.matrix(m))
+        own = np.einsum("gqq->gq", self.spread + pull.images(self.inverse))
+        ends = np.cumsum([one.size for one in self.crossed])
+        others = np.split(self.inverse.diagonal()[len(self.inverse) - m :], ends[:-1]) if m else []
+        return [np.sqrt(v).reshape(e.shape) for v, e in zip([*others, own], self.every, strict=True)]
+
+    def _effects_of(self, groups: GroupsOfRows, known: NDArray[np.intp]) -> sp.csr_array:
+        """Return rows among the effects of crossed groupings, less what the grouping that is eliminated takes."""
+        assert self.links is not None
+        group, z = groups[-1]
+        n, m, q = len(group), len(self.inverse) - self.pull.shape[2], z.shape[1]
+        out, start = sp.csr_array((n, m)), 0
+        for (own, multiplied), effects in zip(groups[:-1], self.crossed, strict=True):
+            there, width = np.flatnonzero(own >= 0), effects.shape[1]
+            columns = start + own[there][:, None] * width + np.arange(width)
+            entries = (multiplied[there].ravel(), (np.repeat(there, width), columns.ravel()))
+            out, start = out + sp.csr_array(entries, shape=(n, m)), start + effects.size
+        links = self.links.matrix(m)
+        for k in range(q):
+            entries = (z[known, k], (known, group[known] * q + k))
+            out = out - sp.csr_array(entries, shape=(n, links.shape[0])) @ links
+        return sp.csr_array(out)
 
 
 @dataclass(frozen=True)
@@ -119,19 +190,18 @@ class AdditiveSolution:
 
 
 class GroupedSolution(NamedTuple):
-    """A solution with a grouping of many levels: its effects, their degrees of freedom, and what they share of others.
+    """A solution with groupings of many levels: their effects, degrees of freedom, and what they share of others.
 
-    multiplied, exponents : sum over the rows of z z', z what the effects multiply, (q, q), and the powers of two that
-        these are divided by.
-    shared : what the grouping adds to the diagonal of the square of `freedom`, (M,).
+    edf : of each of these groupings, that which is eliminated last.
+    shared : what they add to the diagonal of the square of `freedom`, (M,).
+    multiplied : for each the sum over the rows of z z', z what its effects multiply, (q, q), divided by powers of two.
     """
 
     solution: AdditiveSolution
     effects: GroupedEffects
-    edf: float
+    edf: list[float]
     shared: Array
-    multiplied: Array
-    exponents: NDArray[np.int64]
+    multiplied: list[Array]
 
 
 class AdditiveProblem(NamedTuple):
@@ -240,7 +310,6 @@ def solve_grouped(
     criterion, intercept, rows, log_weights = asked
     moments = total.moments.about_mean() if intercept else total.moments
     p, one = moments.shape.features, int(intercept)
-    groups, q = design.group_shape
     linear = min((at.start for at in places), default=p)
     exponent = moments.exponent.astype(np.int64)
     unit = np.concatenate([np.zeros(linear, np.int64), exponent[linear:p], [0]])
@@ -248,43 +317,69 @@ def solve_grouped(
     means = np.ldexp(moments.first_hi, unit - exponent) if intercept else np.zeros(p + 1)
     left_out = dependent_columns(second[:linear, :linear])
     kept = np.setdiff1d(np.arange(p), left_out)
-    sums_of = total.totals.reshape(groups, q, q + p + 2)
-    ones, along = sums_of[:, :, q, None], np.ldexp(sums_of[:, :, q + 1 :], unit - exponent) - 0.0
-    along -= ones * means
-    columns = np.concatenate([ones[:, :, :one], along[:, :, kept]], axis=2)
-    gram = np.zeros((one + len(kept), one + len(kept)))
-    gram[:one, :one], gram[one:, one:] = moments.weight, second[np.ix_(kept, kept)]
-    moved = one - len(left_out)
+    grouped = [
+        _of_grouping(one_grouping, shape, unit - exponent, means)
+        for one_grouping, shape in zip(total.groups, design.group_shapes, strict=True)
+    ]
+    moved, size = one - len(left_out), one + len(kept)
     shifted = [at._replace(start=at.start + moved, stop=at.stop + moved) for at in places]
-    cross = np.append(np.zeros(one), second[p, kept])
-    plain = PenalisedSums(gram, cross, float(second[p, p]), rows, None, block_penalties(shifted), log_weights)
-    penalty = CovariancePenalty(len(gram), groups, q)
-    sums = GroupedSums(plain, penalty, sums_of[:, :, :q], columns, along[:, :, p])
+    crossed, penalties = grouped[:-1], block_penalties(shifted)
+    starts = size + np.cumsum([0, *(own.target.size for own in crossed)])
+    width = int(starts[-1])
+    gram, cross = np.zeros((width, width)), np.zeros(width)
+    gram[:one, :one], gram[one:size, one:size] = moments.weight, second[np.ix_(kept, kept)]
+    cross[one:size] = second[p, kept]
+    links = list[sp.coo_array]()
+    for own, start in zip(crossed, starts, strict=False):
+        block = slice(int(start), int(start) + own.target.size)
+        groups, q = own.target.shape
+        gram[block, :size] = own.beside(kept, one).reshape(-1, size)
+        gram[:size, block] = gram[block, :size].T
+        gram[block, block].reshape(groups, q, groups, q)[np.arange(groups), :, np.arange(groups)] = own.squares
+        cross[block] = own.target.ravel()
+        penalties.append(CovariancePenalty(block.start, groups, q))
+    for (k, m), pairs in zip(pairs_of(len(grouped)), total.pairs, strict=True):
+        between = _between(pairs, design.group_shapes[k], design.group_shapes[m])
+        if m == len(grouped) - 1:
+            links.append(between.T)
+            continue
+        rows_of, columns_of = between.row + starts[k], between.col + starts[m]
+        gram[rows_of, columns_of] = gram[columns_of, rows_of] = between.data
+    plain = PenalisedSums(gram, cross, float(second[p, p]), rows, None, penalties, log_weights)
+    last = grouped[-1]
+    penalty = CovariancePenalty(width, *last.target.shape)
+    along = GroupColumns(last.beside(kept, one), sp.csr_array(sp.hstack(links)) if links else None)
+    sums = GroupedSums(plain, penalty, last.squares, along, last.target)
     if rows <= plain.unpenalised:
         raise too_few(rows, plain.unpenalised)
     if not plain.square:
         raise InvalidData("the target is constant: there is no variance to divide between groups and rows")
-    first = sums.at(first_ratios(sums))
-    condition = _identified(first.schur, shifted, [*["intercept"] * one, *(names[j] for j in kept)], labels)
+    schur = _without_last(sums.at(first_ratios(sums)).schur(), size)
+    condition = _identified(schur, shifted, [*["intercept"] * one, *(names[j] for j in kept)], labels)
     ratios = solve_ratios(sums, criterion)
     fit = ratios.fit
     assert isinstance(fit, GroupedFit)
     y = int(exponent[p])
     raw = np.concatenate([-exponent[:linear], np.zeros(p - linear, np.int64)])
-    own = np.append(np.zeros(one, np.int64), raw[kept])
+    scale = np.append(np.zeros(one, np.int64), raw[kept])
     coef, inverse, freedom = np.zeros(p), np.zeros((p, p)), np.zeros((p, p))
-    coef[kept] = fit.coefficients[one:]
-    inverse[np.ix_(kept, kept)] = fit.inverse[one:, one:]
-    freedom[np.ix_(kept, kept)] = fit.freedom[one:, one:]
+    coef[kept] = fit.coefficients[one:size]
+    inverse[np.ix_(kept, kept)] = fit.inverse[one:size, one:size]
+    freedom[np.ix_(kept, kept)] = fit.freedom(size)[one:, one:]
     shared = np.zeros(p)
-    shared[kept] = fit.shared_freedom[one:]
+    shared[kept] = fit.shared_freedom(size)[one:]
     coef, raw_means = np.ldexp(coef, y + raw), np.ldexp(means[:p], -raw)
     shift = sum(at.part.shift for at in places if isinstance(at.part, LearnedSmooth))
     constant = np.ldexp(means[p] + fit.coefficients[:one].sum(), y) - raw_means @ coef
-    whole, pull = np.zeros((one + p, one + p)), np.zeros((groups, q, one + p))
+    beside = width - size
+    whole, pull = np.zeros((one + p + beside, one + p + beside)), np.zeros((*last.target.shape, one + p))
     places_kept = np.append(np.arange(one), one + kept)
-    whole[np.ix_(places_kept, places_kept)] = np.ldexp(fit.inverse, own + own[:, None])
-    pull[:, :, places_kept] = np.ldexp(fit.pull, -own)
+    pull[:, :, places_kept] = np.ldexp(fit.pull.dense, -scale)
+    places_kept, scale = (
+        np.append(places_kept, one + p + np.arange(beside)),
+        np.append(scale, np.zeros(beside, np.int64)),
+    )
+    whole[np.ix_(places_kept, places_kept)] = np.ldexp(fit.inverse, scale + scale[:, None])
     solution = AdditiveSolution(
         coef=coef,
         intercept=float(constant) if intercept else 0.0,
@@ -298,20 +393,72 @@ def solve_grouped(
         constant=[j for j in left_out if not second[j, j]],
         ratios=ratios,
         condition=condition,
-        components=components_of([*plain.penalties, penalty], ratios, fit.theta, [*design.groups_, design.apart_]),
+        components=components_of(sums.penalties, ratios, fit.theta, design.groupings),
         total=float(np.ldexp(second[p, p], 2 * y)),
         residual=float(np.ldexp(max(fit.residual, 0.0), 2 * y)),
     )
-    effects = GroupedEffects(np.ldexp(fit.effects, y), fit.spread, pull, whole)
-    return GroupedSolution(
-        solution, effects, fit.group_freedom, shared, sums.squares.sum(axis=0), np.array(design.apart_.exponents)
+    found = [
+        np.ldexp(fit.coefficients[start : start + own.target.size], y).reshape(own.target.shape)
+        for own, start in zip(crossed, starts, strict=False)
+    ]
+    sparse = fit.pull.sparse
+    effects = GroupedEffects(
+        *(np.ldexp(fit.effects, y), fit.spread, pull, whole),
+        *(tuple(found), None if sparse is None else SparseRows.of(sparse)),
     )
+    every = [own.squares.sum(axis=0) for own in grouped]
+    return GroupedSolution(solution, effects, fit.freedoms(len(places)), shared, every)
+
+
+class _GroupingSums(NamedTuple):
+    """Sums of a grouping: Z_g'Z_g (G, q, q), Z_g'1 (G, q, 1), Z_g'(X - mean) (G, q, M), Z_g'(y - mean) (G, q)."""
+
+    squares: Array
+    ones: Array
+    along: Array
+    target: Array
+
+    def beside(self, kept: NDArray[np.intp], one: int) -> Array:
+        """Return the sums of z [1 X] of the columns that are kept, (G, q, 1 + M)."""
+        return np.concatenate([self.ones[:, :, :one], self.along[:, :, kept]], axis=2)
+
+
+def _of_grouping(
+    totals: KeyedTotals, shape: tuple[int, int], exponent: NDArray[np.int64], means: Array
+) -> _GroupingSums:
+    groups, q = shape
+    sums_of = totals.of_all(groups).reshape(groups, q, -1)
+    ones, along = sums_of[:, :, q, None], np.ldexp(sums_of[:, :, q + 1 :], exponent)
+    along -= ones * means
+    return _GroupingSums(sums_of[:, :, :q], ones, along[:, :, :-1], along[:, :, -1])
+
+
+def _between(pairs: KeyedTotals, one: tuple[int, int], other: tuple[int, int]) -> sp.coo_array:
+    """Return Z_k'Z_m of two groupings."""
+    (groups, q), (others, r) = one, other
+    group, beside = np.divmod(pairs.keys, others)
+    rows = np.repeat(group[:, None] * q + np.arange(q), r, axis=1)
+    columns = np.tile(beside[:, None] * r + np.arange(r), (1, q))
+    entries = (pairs.values.ravel(), (rows.ravel(), columns.ravel()))
+    return sp.coo_array(entries, shape=(groups * q, others * r))
+
+
+def _without_last(matrix: Array, size: int) -> Array:
+    """Return the Schur complement of a positive definite matrix in its first rows and columns."""
+    if size == len(matrix):
+        return matrix
+    block = matrix[size:, size:]
+    scale = block.diagonal() ** -0.5
+    factor = cholesky(block * scale * scale[:, None], lower=True)
+    half = solve_triangular(factor, scale[:, None] * matrix[size:, :size], lower=True)
+    return np.asarray(matrix[:size, :size] - half.T @ half)
 
 
 def variance_parts(
     solved: AdditiveSolution,
     grouped: GroupedSolution | None,
     places: Sequence[TermPlace],
+    apart: Sequence[LearnedGroups],
     weight: float,
     observations: float,
 ) -> tuple[float, float]:
@@ -330,14 +477,11 @@ def variance_parts(
         whole = solved.gram[block, block] + weight * np.outer(means, means)
         q = len(at.part.slopes)
         multiplied.append((np.einsum("gagb->ab", whole.reshape(-1, q, len(whole) // q, q)), at.part))
+    multiplied += [] if grouped is None else zip(grouped.multiplied, apart, strict=True)
     random = 0.0
-    for (second, part), one in zip(multiplied, solved.components, strict=False):
+    for (second, part), one in zip(multiplied, solved.components, strict=True):
         scale = np.array(part.exponents)
         random += float(np.sum(np.ldexp(second, scale + scale[:, None]) * one.covariance))
-    if grouped is not None:
-        last = solved.components[-1].covariance
-        scale = grouped.exponents
-        random += float(np.sum(np.ldexp(grouped.multiplied, scale + scale[:, None]) * last))
     return fixed, solved.variance * random / weight
 
 
