@@ -15,6 +15,7 @@ from adaline.errors import AdalineError
 from adaline.fits.additive import design
 from adaline.fits.additive.criteria import Criterion, PenalisedFit, PenalisedSums
 from adaline.fits.additive.group_columns import GroupColumns
+from adaline.fits.additive.group_freedom import column_freedom, freedoms
 from adaline.fits.additive.grouped import GroupedSums
 from adaline.fits.additive.penalties import CovariancePenalty
 from adaline.fits.additive.ratios import first_ratios, solve_ratios
@@ -60,7 +61,7 @@ def test_criteria_and_their_derivatives_are_those_of_all_columns(name: str, crit
     for one, other in zip(parts.derivatives(criterion), whole.derivatives(criterion), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-10)
     np.testing.assert_allclose(parts.used(), whole.used(), atol=1e-9)
-    assert np.trace(parts.freedom(len(parts.inverse))) + parts.freedoms()[-1] == pytest.approx(
+    assert np.trace(column_freedom(parts, len(parts.inverse))) + freedoms(parts)[-1] == pytest.approx(
         whole.total_freedom, rel=1e-12
     )
     assert solve_ratios(apart, criterion).score == pytest.approx(solve_ratios(sums, criterion).score, rel=1e-12)

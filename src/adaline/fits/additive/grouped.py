@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -71,6 +72,19 @@ class GroupedSums:
     def at(self, theta: Array) -> GroupedFit:
         """Return the solution for these parameters."""
         return GroupedFit(self, theta)
+
+
+class _PenaltyParts(NamedTuple):
+    """Derivatives of P in its parameters with the penalty that has them, and those of Omega; no second ones of zero.
+
+    slopes, curves : of P; curves with the indices of their parameters.
+    omegas, bends : Omega_k, and Omega_kl with the indices among those of Omega.
+    """
+
+    slopes: list[tuple[BlockPenalty, Array]]
+    curves: list[tuple[int, int, BlockPenalty, Array]]
+    omegas: list[Array]
+    bends: list[tuple[int, int, Array]]
 
 
 @dataclass(frozen=True)
@@ -139,49 +153,6 @@ class GroupedFit:
         explained = plain.cross @ self.coefficients + np.sum(self.sums.target * self.effects)
         return float(plain.square - explained)
 
-    @property
-    def residual(self) -> float:
-        """The sum of squared residuals."""
-        b, penalised = self.effects, 0.0
-        for one, own in self._plain_blocks:
-            beta = self.coefficients[one.start : one.stop]
-            penalised += float(beta @ one.times(beta[None], one.total(own))[0])
-        return float(self.squares - penalised - np.sum((b @ self.omega) * b))
-
-    def freedom(self, size: int) -> Array:
-        """Return the part of (X'X + P)^-1 X'X of the first columns, (size, size)."""
-        out = np.eye(size)
-        for one, own in self._plain_blocks:
-            if one.stop <= size:
-                block = slice(one.start, one.stop)
-                out[:, block] -= one.times(self.inverse[:size, block], one.total(own))
-        return out
-
-    def freedoms(self, first: int = 0) -> list[float]:
-        """Return the effective degrees of freedom of penalties from the first on, those of the grouping last."""
-        out = []
-        for one, own in self._plain_blocks[first:]:
-            block = slice(one.start, one.stop)
-            kept = one.times(self.inverse[block, block], one.total(own))
-            out.append(float(one.stop - one.start - np.trace(kept)))
-        left = np.sum(self.spread.sum(axis=0) * self.omega) + np.sum(self.inverse * self._between(self.omega))
-        return [*out, float(self.effects.size - left)]
-
-    def shared_freedom(self, size: int) -> Array:
-        """Return what effects beside the first columns add to the diagonal of the square of `freedom`, (size,)."""
-        some = self.inverse[:size]
-        images = some @ self._between(self.omega) @ some.T
-        for one, own in self._plain_blocks:
-            if one.start >= size:
-                block = slice(one.start, one.stop)
-                images += one.times(some[:, block], one.total(own)) @ some[:, block].T
-        out = np.zeros(size)
-        for one, own in self._plain_blocks:
-            if one.stop <= size:
-                block = slice(one.start, one.stop)
-                out[block] = one.times(images[block, block], one.total(own)).diagonal()
-        return out
-
     def dispersion(self, criterion: Criterion) -> float:
         """Return phi: D / (N - M) under REML, D / N under ML."""
         return self.squares / self.sums.plain.divisor(criterion)
@@ -227,23 +198,18 @@ class GroupedFit:
         return gradient / 2, hessian / 2
 
     @property
-    def _plain_blocks(self) -> list[tuple[BlockPenalty, Array]]:
+    def blocks(self) -> list[tuple[BlockPenalty, Array]]:
+        """The penalties of the columns with their parameters."""
         return with_parameters(self.sums.plain.penalties, self.theta[: -self.sums.penalty.parameters])
 
     @cached_property
-    def _parts(self) -> tuple[list[tuple[BlockPenalty, Array]], list[tuple[int, int, BlockPenalty, Array]]]:
-        """Derivatives of P in its parameters, and the second ones that are not zero, with the penalty that has them."""
+    def _parts(self) -> _PenaltyParts:
         first, second = list[tuple[BlockPenalty, Array]](), list[tuple[int, int, BlockPenalty, Array]]()
-        for one, own in self._plain_blocks:
+        for one, own in self.blocks:
             slopes, curves = one.slopes(own)
             second += [(len(first) + i, len(first) + j, one, part) for i, j, part in curves]
             first += [(one, part) for part in slopes]
-        return first, second
-
-    @cached_property
-    def _omegas(self) -> tuple[list[Array], list[tuple[int, int, Array]]]:
-        """Omega_k, and the Omega_kl that are not zero."""
-        return self.sums.penalty.slopes(self.theta[-self.sums.penalty.parameters :])
+        return _PenaltyParts(first, second, *self.sums.penalty.slopes(self.theta[-self.sums.penalty.parameters :]))
 
     @cached_property
     def _products(self) -> dict[tuple[int, int], Array]:
@@ -251,7 +217,7 @@ class GroupedFit:
         rows = [self.pull.of_effect(k) for k in range(self.sums.penalty.size)]
         return {(a, b): rows[a].gram(rows[b]) for a in range(len(rows)) for b in range(a, len(rows))}
 
-    def _between(self, part: Array) -> Array:
+    def between(self, part: Array) -> Array:
         """Return sum_g C_g' part C_g for a symmetric part, (p, p)."""
         out = np.zeros_like(self.inverse)
         for (a, b), product in self._products.items():
@@ -262,10 +228,10 @@ class GroupedFit:
     def _squares_derivatives(self) -> tuple[Array, Array]:
         """Return the gradient and the Hessian of D."""
         beta, b = self.coefficients, self.effects
-        omegas, curves = self._omegas
-        n, size = len(self._parts[0]), len(self.theta)
+        omegas, curves = self._parts.omegas, self._parts.bends
+        n, size = len(self._parts.slopes), len(self.theta)
         along, own = np.zeros((size, len(beta))), [b @ part for part in omegas]
-        for i, (one, part) in enumerate(self._parts[0]):
+        for i, (one, part) in enumerate(self._parts.slopes):
             block = slice(one.start, one.stop)
             along[i, block] = one.times(beta[None, block], part)[0]
         for i, values in enumerate(own, start=n):
@@ -276,7 +242,7 @@ class GroupedFit:
         for i, values in enumerate(own):
             for j, other in enumerate(inside):
                 second[n + i, n + j] -= 2 * np.sum(values * other)
-        for i, j, one, part in self._parts[1]:
+        for i, j, one, part in self._parts.curves:
             block = slice(one.start, one.stop)
             _add(second, i, j, float(beta[block] @ one.times(beta[None, block], part)[0]))
         for i, j, part in curves:
@@ -286,21 +252,22 @@ class GroupedFit:
     def _determinant_slopes(self, k: Array) -> Array:
         """Return the gradient of log|H|, K being that of its columns."""
         whole, out = self.spread.sum(axis=0), []
-        for one, part in self._parts[0]:
+        for one, part in self._parts.slopes:
             block = slice(one.start, one.stop)
             out.append(float(np.trace(one.times(k[block, block], part))))
-        out += [float(np.sum(whole * part) + np.sum(k * self._between(part))) for part in self._omegas[0]]
+        out += [float(np.sum(whole * part) + np.sum(k * self.between(part))) for part in self._parts.omegas]
         return np.array(out)
 
     def _determinant_curves(self, k: Array) -> Array:
         """Return the Hessian of log|H|."""
-        omegas, curves = self._omegas
+        omegas, curves = self._parts.omegas, self._parts.bends
         whole, every = self.spread.sum(axis=0), slice(0, len(k))
         products = [
-            (slice(one.start, one.stop), one.times(k[:, one.start : one.stop], part)) for one, part in self._parts[0]
+            (slice(one.start, one.stop), one.times(k[:, one.start : one.stop], part))
+            for one, part in self._parts.slopes
         ]
         n = len(products)
-        products += [(every, k @ self._between(part)) for part in omegas]
+        products += [(every, k @ self.between(part)) for part in omegas]
         second = np.zeros((len(products), len(products)))
         for i, (block, one_product) in enumerate(products):
             for j, (other, rest) in enumerate(products[: i + 1]):
@@ -311,11 +278,11 @@ class GroupedFit:
         for i, left in enumerate(omegas):
             for j, right in enumerate(omegas):
                 second[n + i, n + j] -= float(np.einsum("bcda,ab,cd->", twice, left, right))
-        for i, j, one, part in self._parts[1]:
+        for i, j, one, part in self._parts.curves:
             block = slice(one.start, one.stop)
             _add(second, i, j, float(np.trace(one.times(k[block, block], part))))
         for i, j, part in curves:
-            _add(second, n + i, n + j, float(np.sum(whole * part) + np.sum(k * self._between(part))))
+            _add(second, n + i, n + j, float(np.sum(whole * part) + np.sum(k * self.between(part))))
         return (second + second.T) / 2
 
 

@@ -20,6 +20,7 @@ from adaline.errors import InvalidData
 from adaline.fits.additive.criteria import Criterion, PenalisedFit, PenalisedSums, penalty_matrix
 from adaline.fits.additive.design import AdditiveDesign, LearnedGroups, LearnedSmooth, TermPlace, block_penalties
 from adaline.fits.additive.group_columns import PIECE_NUMBERS, GroupColumns
+from adaline.fits.additive.group_freedom import column_freedom, freedoms, residual, shared_freedom
 from adaline.fits.additive.grouped import GroupedFit, GroupedSums
 from adaline.fits.additive.grouped_moments import GroupedMoments, KeyedTotals, pairs_of
 from adaline.fits.additive.penalties import BlockPenalty, CovariancePenalty
@@ -365,9 +366,9 @@ def solve_grouped(
     coef, inverse, freedom = np.zeros(p), np.zeros((p, p)), np.zeros((p, p))
     coef[kept] = fit.coefficients[one:size]
     inverse[np.ix_(kept, kept)] = fit.inverse[one:size, one:size]
-    freedom[np.ix_(kept, kept)] = fit.freedom(size)[one:, one:]
+    freedom[np.ix_(kept, kept)] = column_freedom(fit, size)[one:, one:]
     shared = np.zeros(p)
-    shared[kept] = fit.shared_freedom(size)[one:]
+    shared[kept] = shared_freedom(fit, size)[one:]
     coef, raw_means = np.ldexp(coef, y + raw), np.ldexp(means[:p], -raw)
     shift = sum(at.part.shift for at in places if isinstance(at.part, LearnedSmooth))
     constant = np.ldexp(means[p] + fit.coefficients[:one].sum(), y) - raw_means @ coef
@@ -395,7 +396,7 @@ def solve_grouped(
         condition=condition,
         components=components_of(sums.penalties, ratios, fit.theta, design.groupings),
         total=float(np.ldexp(second[p, p], 2 * y)),
-        residual=float(np.ldexp(max(fit.residual, 0.0), 2 * y)),
+        residual=float(np.ldexp(max(residual(fit), 0.0), 2 * y)),
     )
     found = [
         np.ldexp(fit.coefficients[start : start + own.target.size], y).reshape(own.target.shape)
@@ -407,7 +408,7 @@ def solve_grouped(
         *(tuple(found), None if sparse is None else SparseRows.of(sparse)),
     )
     every = [own.squares.sum(axis=0) for own in grouped]
-    return GroupedSolution(solution, effects, fit.freedoms(len(places)), shared, every)
+    return GroupedSolution(solution, effects, freedoms(fit, len(places)), shared, every)
 
 
 class _GroupingSums(NamedTuple):
