@@ -452,3 +452,10 @@ def test_pictures_are_drawn_here_where_the_process_fails(tmp_path: Path, monkeyp
     with DrawingProcess() as process:
         process.start([Drawing(lambda: plots.quantiles([-1.0, 0.0, 1.0]), (), {})])  # which cannot be sent
         assert process.finish()[0].startswith("<svg")
+
+
+def test_the_report_says_what_is_proved_of_the_coefficients() -> None:
+    said = "It is proved that every coefficient lies between bounds at most"
+    found = compare("penguins", target="sex", systems=["LogisticRegression"])
+    assert said in report.render(found)
+    assert said not in report.render(compare("penguins", target="sex", systems=["Perceptron"]))

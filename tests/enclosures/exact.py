@@ -22,16 +22,8 @@ def solve(x: Any, t: Any, weight: Any = None, penalty: Any = 0.0, intercept: boo
     a = np.column_stack([weighted.T @ rows, weighted.T @ target])
     for j, one in enumerate(np.broadcast_to(penalty, rows.shape[1] - intercept)):
         a[intercept + j, intercept + j] += Fraction(one)
-    for k in range(len(a)):
-        pivot = next((i for i in range(k, len(a)) if a[i, k]), None)
-        if pivot is None:
-            return None
-        a[[k, pivot]] = a[[pivot, k]]
-        a[k] = a[k] / a[k, k]
-        for i in range(len(a)):
-            if i != k and a[i, k]:
-                a[i] = a[i] - a[i, k] * a[k]
-    return [*([] if intercept else [Fraction(0)]), *a[:, -1]]
+    found = eliminated(a[:, :-1], a[:, -1])
+    return None if found is None else [*([] if intercept else [Fraction(0)]), *found]
 
 
 def contained(lower: Any, upper: Any, exact: Any) -> bool:
@@ -41,3 +33,43 @@ def contained(lower: Any, upper: Any, exact: Any) -> bool:
         (low == -np.inf or Fraction(low) <= value) and (high == np.inf or value <= Fraction(high))
         for low, high, value in ends
     )
+
+
+def scatter(x: Any, codes: Any, weight: Any = None) -> tuple[Any, list[Fraction], Any]:
+    """Return the class means (K, D), the weights of the classes, and the scatter within them, in rational numbers."""
+    rows, w = rational(x), rational(np.ones(len(x)) if weight is None else weight)[:, None]
+    each = [(rows[codes == k], w[codes == k]) for k in range(int(codes.max()) + 1)]
+    totals = [heavy.sum() for _, heavy in each]
+    means = np.array([(own * heavy).sum(axis=0) / total for (own, heavy), total in zip(each, totals, strict=True)])
+    within = sum((own - mean).T @ ((own - mean) * heavy) for (own, heavy), mean in zip(each, means, strict=True))
+    return means, totals, within
+
+
+def eliminated(a: Any, b: Any) -> Any:
+    """Return A^-1 b in rational numbers, None where A is singular."""
+    both = np.column_stack([a, b])
+    for k in range(len(both)):
+        pivot = next((i for i in range(k, len(both)) if both[i, k]), None)
+        if pivot is None:
+            return None
+        both[[k, pivot]] = both[[pivot, k]]
+        both[k] = both[k] / both[k, k]
+        for i in range(len(both)):
+            if i != k and both[i, k]:
+                both[i] = both[i] - both[i, k] * both[k]
+    return both[:, -1]
+
+
+def discriminants(x: Any, codes: Any, weight: Any = None) -> list[tuple[Any, Fraction]] | None:
+    """Return N S^-1 (m_1 - m_0) with - (m_0 + m_1)'u / 2, or for each class u_k about the mean of all, and so on."""
+    means, totals, within = scatter(x, codes, weight)
+    n, mean = sum(totals), sum(w * m for w, m in zip(totals, means, strict=True)) / sum(totals)
+    away = [means[1] - means[0]] if len(means) == 2 else [one - mean for one in means]
+    middle = [(means[0] + means[1]) / 2] if len(means) == 2 else [(one + mean) / 2 for one in means]
+    found = []
+    for a, m in zip(away, middle, strict=True):
+        u = eliminated(within, n * a)
+        if u is None:
+            return None
+        found.append((u, -(m @ u)))
+    return found

@@ -67,10 +67,8 @@ def run_fit(
     model = chosen_system(opened, system, settings, passes)
     check_error_option(model, errors, groups)
     if prove and not has_enclosure(model):
-        raise InvalidParameter(
-            f"--prove: {type(model).__name__} proves no bounds; LinearRegression, Ridge, LeastSquaresClassifier, "
-            "LogisticRegression and GeneralizedLinear do"
-        )
+        provers = [name for name, kind in SYSTEMS.items() if has_enclosure(kind)]
+        raise InvalidParameter(f"--prove: {type(model).__name__} proves no bounds; {', '.join(provers)} do")
     for name in clusters:
         if name not in opened.source.relation.schema:
             raise InvalidParameter(f"--cluster-errors: {opened.source.relation.title} has no column {name!r}")

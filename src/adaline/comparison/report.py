@@ -36,7 +36,8 @@ from adaline.comparison.ranking import Ranking, certificate_text
 from adaline.comparison.recommendation import SAME_ERROR, with_error
 from adaline.comparison.result import Result, rms
 from adaline.comparison.table import LOSSES, REGRESSION
-from adaline.fitted import has_summary
+from adaline.errors import AdalineError
+from adaline.fitted import has_enclosure, has_summary
 from adaline.inference.strengths import Strength, strengths, strongest
 from adaline.plots.coefficients import draw_strengths
 from adaline.plots.comparison import draw_errors, errors_of
@@ -55,6 +56,7 @@ MOST_LEVELS = 5  # levels that a line names; doubling it makes lines hard to rea
 MOST_CHANGES = 8  # columns whose effect on the prediction is drawn; doubling it takes twice as long, and a longer page
 MOST_DIFFERENCES = 5  # differences between two systems that are shown; doubling it makes the page longer
 LEAST_NAMED = 0.1  # share of the largest change below which a class is not named; doubling it names fewer classes
+MOST_PROVED = 2_000_000  # numbers of the rows up to which coefficients are enclosed; doubling it takes twice as long
 MOST_STEPS = 60  # steps along all columns that are drawn; doubling it takes twice as long, for smoother curves
 JOINTS = re.compile(r"(?<=[^\W\d][_/|\\])(?=\w)|(?<=\w)(?=[(\[])")  # where a long name may break
 
@@ -129,7 +131,7 @@ def render(found: Ranking, drawing: DrawingProcess | None = None) -> str:
         "classes": None if chosen is None or found.task == REGRESSION else _classes(found, chosen, scores),
         "pictures": pictures,
         "left_out": _left_out(found),
-        "proof": None if chosen is None or chosen.certificate is None else _proof(chosen.certificate),
+        "proof": None if chosen is None or chosen.certificate is None else _proof(found, chosen, chosen.certificate),
         "columns": [_column(column) for column in found.data.columns[:MOST_COLUMNS]],
         "more_columns": max(len(found.data.columns) - MOST_COLUMNS, 0),
         "python": _python(found),
@@ -436,7 +438,23 @@ def _pictures(found: Ranking, chosen: Result, scores: Any) -> list[Figure]:
     return out + path
 
 
-def _proof(proof: Certificate) -> dict[str, Any]:
+def _enclosed(found: Ranking, chosen: Result) -> str:
+    """Return what is proved of the coefficients of a model, "" where nothing is."""
+    data = found.data
+    if chosen.sampled or not has_enclosure(chosen.model) or math.prod(data.X.shape) > MOST_PROVED:
+        return ""
+    offset = {} if data.offset is None else {"offset": data.offset}
+    try:
+        enclosure = chosen.model.enclose(data.X, data.y, data.weight, **offset)
+    except (AdalineError, TypeError):  # of its settings, or without offsets
+        return ""
+    if not enclosure.proved:
+        return ""
+    widest = counted(math.ceil(float(np.max(enclosure.width))), "unit")
+    return f"It is proved that every coefficient lies between bounds at most {widest} in the last place apart."
+
+
+def _proof(found: Ranking, chosen: Result, proof: Certificate) -> dict[str, Any]:
     """Return a certificate in words."""
     words = [f"The fit ended as “{proof.status}”, by {proof.solver}."]
     if math.isnan(proof.digits):
@@ -446,6 +464,8 @@ def _proof(proof: Certificate) -> dict[str, Any]:
             f"At least {math.floor(proof.digits)} significant digits of every coefficient agree with the exact answer "
             "for the numbers given."
         )
+    if enclosed := _enclosed(found, chosen):
+        words.append(enclosed)
     if math.isfinite(proof.gap):
         words.append(f"The objective is at most {proof.gap:.2g} above its minimum, {proof.objective:.6g}.")
     if not math.isnan(proof.condition):

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from adaline.arrays import AnyArray, Array, RowsLike, ThetaLike, as_dense, host, like_rows
 from adaline.enclosures.linear import LinearEnclosure
 from adaline.enclosures.proof import Statement, write_proof
-from adaline.errors import InvalidData
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.summary import AnyFrame, FrameBackend, escaped, frame_of, html_row, html_table, text_table
 from adaline.wording import counted, visible
+
+RowReader = Callable[[RowsLike], AnyArray]  # reads X as a model works on it
 
 
 class Ends(NamedTuple):
@@ -55,7 +57,7 @@ class Enclosure(Ends):
     names: list[str]
     reason: str
     passes: int
-    _outputs: _Outputs | None
+    _outputs: Callable[[RowsLike], Ends] | None
     _statement: Statement | None
 
     def __new__(
@@ -65,7 +67,7 @@ class Enclosure(Ends):
         names: Sequence[str] = (),
         reason: str = "",
         passes: int = 0,
-        outputs: _Outputs | None = None,
+        outputs: Callable[[RowsLike], Ends] | None = None,
         statement: Statement | None = None,
     ) -> Enclosure:
         """Make the named tuple of the bounds, with what is known beside them."""
@@ -101,6 +103,18 @@ class Enclosure(Ends):
             raise InvalidData("this enclosure has no rows to predict: enclose again")
         return self._outputs(X)
 
+    def certain(self, X: RowsLike) -> NDArray[np.bool_]:
+        """Return of which rows (n,) the class is certain: the bounds on their outputs decide it.
+
+        Of two classes, those exclude zero. Of more, one class has its lower bound above the upper bounds of all others.
+        """
+        lower, upper = (np.asarray(host(end)) for end in self.predict(X))
+        if lower.ndim == 1:
+            return np.asarray((lower > 0) | (upper < 0))
+        best = lower.argmax(axis=1)[:, None]
+        others = np.where(np.arange(lower.shape[1]) == best, -np.inf, upper).max(axis=1)
+        return np.asarray(np.take_along_axis(lower, best, axis=1)[:, 0] > others)
+
     def save(
         self,
         path: str | os.PathLike[str],
@@ -119,8 +133,10 @@ class Enclosure(Ends):
         target, weight, offset : names of these columns in the data; by default those of the table that the rows came
             from, or "y" for the target of rows in memory.
         """
-        if self._statement is None or self._outputs is None or self.reason:
-            raise InvalidData(f"there is no proof to save: {self.reason or 'enclose again'}")
+        if self.reason:
+            raise InvalidData(f"there is no proof to save: {self.reason}")
+        if self._statement is None or not isinstance(self._outputs, _Outputs):
+            raise InvalidParameter("proofs are written for coefficients of the columns of a table, as regressions have")
         own = self._statement
         names = own.target if target is None else (target,) if isinstance(target, str) else tuple(target)
         named = replace(own, target=names, weight=weight or own.weight, offset=offset or own.offset)
@@ -187,8 +203,8 @@ def enclosure_of(
     found: Sequence[LinearEnclosure],
     names: Sequence[str],
     flat: bool,
-    rows: Callable[[RowsLike], AnyArray],
-    statement: Statement,
+    rows: RowReader,
+    statement: Statement | None,
 ) -> Enclosure:
     """Return the enclosure of fits to one or more targets each; `rows` reads X as the model works on it."""
     ends = [np.concatenate([one.bounds[i] for one in found]) for i in range(2)]
@@ -206,7 +222,7 @@ class _Outputs:
 
     found: Sequence[LinearEnclosure]
     flat: bool
-    rows: Callable[[RowsLike], AnyArray]
+    rows: RowReader
 
     def __call__(self, X: RowsLike) -> Ends:
         x = host(as_dense(self.rows(X)))

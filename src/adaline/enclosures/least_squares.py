@@ -12,7 +12,9 @@ The first passes through X'W, so that T'X'W(r~ - r) is at most || X T || times i
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from adaline import twofold
 from adaline.arrays import Array
 from adaline.enclosures.linear import LinearEnclosure, Stepped, narrow, nowhere
 from adaline.enclosures.preconditioner import Preconditioner, RowSizes, precondition, scaled_penalties
+from adaline.enclosures.rational import Between
 from adaline.enclosures.rounding import OUTWARDS, ROUNDING, TINY
 from adaline.penalties import RidgePenalty
 from adaline.sources import Source
@@ -36,9 +39,46 @@ PENALISED = (
 PIECE_ROWS = 2048  # rows of a piece; doubling it doubles the bound on rounding, halving it takes longer
 
 
+class Added(NamedTuple):
+    """Numbers (K, 1 + D) as hi + lo, raw, with bounds on their errors."""
+
+    hi: Array
+    lo: Array
+    error: Array
+
+    @classmethod
+    def of(cls, values: list[list[Between | None]]) -> Added:
+        """Return intervals as such numbers; None is zero."""
+        hi, lo, error = np.zeros((3, len(values), len(values[0])))
+        for k, row in enumerate(values):
+            for j, one in enumerate(row):
+                if one is not None:
+                    middle = (one.low + one.high) / 2
+                    hi[k, j] = float(middle)
+                    lo[k, j] = float(middle - Fraction(hi[k, j]))
+                    left = abs(middle - Fraction(hi[k, j]) - Fraction(lo[k, j])) + (one.high - one.low) / 2
+                    error[k, j] = OUTWARDS * float(left)
+        return cls(hi, lo, error)
+
+    def into(self, gradient: tuple[Array, Array], sizes: RowSizes) -> Array:
+        """Add them to a gradient, hi and lo, and return bounds on the errors of that."""
+        width = self.hi.shape[1]
+        powers = -(np.append(0.0, sizes.exponent[: width - 1]) + sizes.targets_exponent[:, None]).astype(np.int64)
+        hi, lo, error = (np.ldexp(one, powers) for one in self)
+        lost = error + 32 * ROUNDING**2 * (np.abs(gradient[0]) + np.abs(hi))
+        for part, total in zip(gradient, twofold.add(*gradient, hi, lo), strict=True):
+            part[...] = total
+        return np.asarray(OUTWARDS * lost)
+
+
 @np.errstate(all="ignore")
-def enclose_least_squares(source: Source, intercept: bool, penalty: RidgePenalty, start: Array) -> LinearEnclosure:
-    """Return bounds on the exact solution for the rows; `start` (K, 1 + D) is near it, in raw units."""
+def enclose_least_squares(
+    source: Source, intercept: bool, penalty: RidgePenalty, start: Array, added: Added | None = None
+) -> LinearEnclosure:
+    """Return bounds on the exact solution for the rows; `start` (K, 1 + D) is near it, in raw units.
+
+    With `added`, that of the normal equations with these numbers added to X'Wt.
+    """
     before = source.reads[0]
     d, targets = source.shape
     if not penalty.any() and source.count_rows() < d + intercept:
@@ -50,12 +90,18 @@ def enclose_least_squares(source: Source, intercept: bool, penalty: RidgePenalty
     powers = sizes.targets_exponent[:, None] - np.append(0.0, sizes.exponent[:d])
     hi = np.ldexp(start, -powers.astype(np.int64)) * np.append(float(intercept), np.ones(d))
     hi = np.where(np.isfinite(hi), hi, 0.0)
-    found = narrow(partial(_step, source, known, sizes, penalty), source, known, sizes, hi)
+    found = narrow(partial(_step, source, known, sizes, penalty, added), source, known, sizes, hi)
     return found._replace(passes=source.reads[0] - before)
 
 
 def _step(
-    source: Source, known: Preconditioner, sizes: RowSizes, penalty: RidgePenalty, hi: Array, lo: Array
+    source: Source,
+    known: Preconditioner,
+    sizes: RowSizes,
+    penalty: RidgePenalty,
+    added: Added | None,
+    hi: Array,
+    lo: Array,
 ) -> Stepped:
     """Return T'g from the residuals at hi + lo: one pass."""
     d = source.shape.features
@@ -65,6 +111,8 @@ def _step(
     chains = min(sizes.rows, PIECE_ROWS) / 2 + 16 + sizes.rows / PIECE_ROWS
     lost = (40 * chains + 200) * ROUNDING**2 * missing[:, None] * norms
     gradient = sums[:, :-1, 0].copy(), sums[:, :-1, 1].copy()
+    if added is not None:
+        lost += added.into(gradient, sizes)
     lost += draw_back(gradient, penalty, sizes, hi, lo)
     below = 1 + norms.max() + size.max(initial=0.0) + sizes.targets.max(initial=0.0)
     lost = OUTWARDS * lost + TINY * (sizes.rows + 1) * (d + 4) * below**4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from adaline.input.open import refuse_overflow
 from adaline.parameters import COUNT, NONE, AnyOf, Number, one_of
 from adaline.solvers.least_squares.discriminant import Discriminant, discriminant
 from adaline.solvers.least_squares.factor import EPS, Factor
-from adaline.state import FittedAttribute
+from adaline.state import FitSettings, FittedAttribute, FittedWith
 from adaline.sums import ClassMoments
 from adaline.systems.families.closed_form import (
     ClosedFormClassifier,
@@ -27,9 +27,20 @@ from adaline.systems.families.closed_form import (
 )
 from adaline.systems.families.named import named_system
 
+if TYPE_CHECKING:
+    from adaline.enclosures.enclosure import Enclosure
+
 Scatter = Literal["within", "identity"]
 ThresholdRule = Literal["middle", "prior"]
 EQUAL = "the means of the classes are equal, so that no direction separates them: use another system, or a basis"
+
+
+@dataclass(frozen=True)
+class FisherSettings(FitSettings):
+    """The settings that Fisher's discriminant is read with."""
+
+    covariance: Scatter
+    threshold: float | ThresholdRule
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -102,6 +113,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
     basis: Any = None
 
     learns = FisherState
+    _fitted_with = FittedWith(FisherSettings)
     means_ = FittedAttribute[Array]()
     criterion_ = FittedAttribute[float | Array]()
     directions_ = FittedAttribute[Array]()
@@ -125,10 +137,52 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         """Fit, then return the projections of the same rows."""
         return self.fit(X, y, sample_weight).transform(X)
 
+    def enclose(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Enclosure:
+        """Return bounds that are proved to contain the exact coefficients for these rows, as `LinearRegression` does.
+
+        Of covariance="within", and of more than two classes with as many directions as the class means span, where
+        there are no eigenvectors in the discriminants. `predict` and `certain` of the result are of the decision
+        function.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows, as for `fit`, of the classes that were fitted.
+
+        Returns
+        -------
+        Enclosure : named tuple of `lower` and `upper`, each (1 + D,) for two classes, else (K, 1 + D), intercept first.
+
+        Examples
+        --------
+        >>> from adaline import FisherDiscriminant
+        >>> X, y = [[0.0], [1.0], [2.0], [4.0], [6.0]], [0, 0, 0, 1, 1]
+        >>> found = FisherDiscriminant().fit(X, y).enclose(X, y)
+        >>> print(found.certain([[3.0], [4.0]]))
+        [False  True]
+        """
+        from adaline.enclosures.discriminants import Discrimination, ClassPriors
+
+        settings, classes = self._fitted_with, len(self.classes_)
+        if settings.covariance != "within" or (classes > 2 and len(self.directions_) < classes - 1):
+            raise InvalidParameter(
+                "enclosures are of covariance='within', and of as many directions as the means of the classes span"
+            )
+        cut = None if isinstance(settings.threshold, str) else float(settings.threshold)
+        return self._enclose(
+            X, y, sample_weight, Discrimination(ClassPriors(None, settings.threshold == "prior"), True, cut)
+        )
+
     def _solve(self, rows: OpenedClasses, sums: ClassMoments) -> FisherState:
         solved = discriminant(sums.within(), sums)
         proof = solved.certificate if solved.away.any() else replace(solved.certificate, advice=EQUAL)
-        found = FisherState(**rows.with_sums(sums), certificate=proof, means=sums.means()[0], mean=solved.mean)
+        found = FisherState(
+            **rows.with_sums(sums),
+            fitted_with=self._settings_of_fit(),
+            certificate=proof,
+            means=sums.means()[0],
+            mean=solved.mean,
+        )
         solve = self._solve_two if len(rows.classes) == 2 else self._solve_many
         return replace(found, **solve(solved, sums.weights))
 

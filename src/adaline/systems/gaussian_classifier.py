@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy
@@ -14,6 +14,8 @@ from adaline.arrays import (
     AnyArray,
     Array,
     RowsLike,
+    TargetsLike,
+    WeightsLike,
     as_dense,
     host,
     is_device,
@@ -39,7 +41,7 @@ from adaline.solvers.least_squares.factor import Factor, gram_factor, varying
 from adaline.solvers.least_squares.fit import certificate, judge
 from adaline.sources import Source
 from adaline.sources.views import of_class
-from adaline.state import FittedAttribute
+from adaline.state import FitSettings, FittedAttribute, FittedWith
 from adaline.sums import ClassMoments, Components, Moments
 from adaline.sums.mixture import log_joint, log_total
 from adaline.systems.families.closed_form import (
@@ -51,6 +53,9 @@ from adaline.systems.families.closed_form import (
 )
 from adaline.systems.families.named import named_system
 from adaline.wording import counted
+
+if TYPE_CHECKING:
+    from adaline.enclosures.enclosure import Enclosure
 
 ClassCovariance = Literal["shared", "tied", "full", "diag", "spherical", "identity"]
 COVARIANCES: dict[ClassCovariance, CovarianceForm] = {
@@ -68,6 +73,15 @@ DEVICE_NUMBERS = 2**26  # of rows on a device, the same; twice as many take anot
 MILD = 500  # exponents that are far from overflow
 FLOOR = 1e-6  # share of a class's variances that is added to those of its mixture's components
 TOL, MOST_STEPS = 1e-6, 300  # of EM
+
+
+@dataclass(frozen=True)
+class GaussianSettings(FitSettings):
+    """The settings that Gaussian classifiers are read with."""
+
+    covariance: ClassCovariance
+    priors: Any
+    shrinkage: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -108,7 +122,7 @@ class GaussianClassifier(ClosedFormClassifier):
         for each class (naive Bayes), one variance for each class, as scikit-learn and GaussianMixture call them; or one
         variance for all columns and classes (linear: the nearest mean, up to the priors).
     priors : array (K,) or None
-        Prior probabilities in the order of classes_; None takes the class frequencies N_k / N.
+        ClassPriors probabilities in the order of classes_; None takes the class frequencies N_k / N.
     shrinkage : number from 0 to 1
         Sigma becomes (1 - shrinkage) Sigma + shrinkage diag(Sigma), in which units do not matter.
         A class whose own covariance is singular, as it has no more rows than columns or a constant column, is given
@@ -158,6 +172,7 @@ class GaussianClassifier(ClosedFormClassifier):
     basis: Any = None
 
     learns = GaussianState
+    _fitted_with = FittedWith(GaussianSettings)
     priors_ = FittedAttribute[Array]()
     means_ = FittedAttribute[Array]()
     covariance_ = FittedAttribute[float | Array]()
@@ -236,6 +251,40 @@ class GaussianClassifier(ClosedFormClassifier):
         scores = self._log_densities(X) + self._log_priors()
         return like_rows(X, scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores)
 
+    def enclose(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Enclosure:
+        """Return bounds that are proved to contain the exact coefficients for these rows, as `LinearRegression` does.
+
+        Of a shared covariance without shrinkage, whose discriminants are solutions of linear systems. `predict` and
+        `certain` of the result are of the decision function: log odds for two classes.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows, as for `fit`, of the classes that were fitted.
+
+        Returns
+        -------
+        Enclosure : named tuple of `lower` and `upper`, each (1 + D,) for two classes, else (K, 1 + D), intercept first.
+
+        Examples
+        --------
+        >>> from adaline import GaussianClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [4.0], [6.0]], [0, 0, 0, 1, 1]
+        >>> found = GaussianClassifier().fit(X, y).enclose(X, y)
+        >>> print(found.lower[1], found.upper[1])
+        5.0 5.000000000000001
+        """
+        from adaline.enclosures.discriminants import Discrimination, ClassPriors
+
+        check_is_fitted(self, "classes_")
+        settings = self._fitted_with
+        if settings.covariance not in ("shared", "tied") or settings.shrinkage or not hasattr(self, "coef_"):
+            raise InvalidParameter(
+                "enclosures are of covariance='shared' with shrinkage=0, and of one component a class"
+            )
+        given = None if settings.priors is None else self.priors_
+        return self._enclose(X, y, sample_weight, Discrimination(ClassPriors(given, True)))
+
     def _check_together(self) -> None:
         if self.components > 1 and self.shrinkage:
             raise InvalidParameter("shrinkage is for one component a class: set shrinkage=0 or components=1")
@@ -271,6 +320,7 @@ class GaussianClassifier(ClosedFormClassifier):
         energy = 0.5 * n * (log_volume + sums.features * np.log(2 * np.pi) + solved.factor.rank)
         found = GaussianState(
             **rows.with_sums(sums),
+            fitted_with=self._settings_of_fit(),
             certificate=replace(solved.certificate, objective=float(energy - sums.weights @ np.log(priors))),
             coef=coef,
             intercept=level - coef @ solved.mean,
@@ -317,6 +367,7 @@ class GaussianClassifier(ClosedFormClassifier):
         )
         found = GaussianState(
             **rows.with_sums(sums),
+            fitted_with=self._settings_of_fit(),
             certificate=proof,
             means=densities.hi,
             priors=priors,
@@ -344,6 +395,7 @@ class GaussianClassifier(ClosedFormClassifier):
         )
         return GaussianState(
             **rows.with_sums(sums),
+            fitted_with=self._settings_of_fit(),
             certificate=found.certificate(float(sums.weights @ np.log(priors)), source),
             means=np.stack([one.means for one in found.components]),
             priors=priors,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Annotated, Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,13 +28,18 @@ from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, solve_leas
 from adaline.solvers.least_squares.direct import output_digits, solve_sums
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
+from adaline.sources.array import source_of
 from adaline.sources.signal import SignalSource
-from adaline.state import FittedAttribute
+from adaline.sources.views import GivenTargets
+from adaline.state import FitSettings, FittedAttribute, FittedWith
 from adaline.sums import Moments
 from adaline.systems.families.closed_form import refuse_few_digits, without
 from adaline.systems.families.filter import Filtered, FilterState, Signals, SignalSystem, tap_names
 from adaline.systems.families.named import named_system
 from adaline.systems.families.weights import column_notes, split_theta, warn_of_dependence
+
+if TYPE_CHECKING:
+    from adaline.enclosures.enclosure import Enclosure
 
 WindowMethod = Literal["covariance", "autocorrelation"]
 
@@ -145,6 +150,13 @@ class Recording:
         return out
 
 
+@dataclass(frozen=True)
+class WienerSettings(FitSettings):
+    """The settings that a Wiener filter is read with, beside those of its recording."""
+
+    penalty: float
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WienerState(FilterState):
     """What a fit of a Wiener filter has learned.
@@ -231,6 +243,7 @@ class WienerFilter(SignalSystem):
     basis: Any = None
 
     learns = WienerState
+    _fitted_with = FittedWith(WienerSettings)
     rank_ = FittedAttribute[int]()
     aliased_ = FittedAttribute[NDArray[np.object_] | None]()
     dependencies_ = FittedAttribute[list[str] | None]()
@@ -326,6 +339,53 @@ class WienerFilter(SignalSystem):
         self._warn_of_dependence(before)
         return self
 
+    def enclose(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Enclosure:
+        """Return bounds that are proved to contain the exact filter for these signals, as `LinearRegression` does.
+
+        Both methods solve least squares over rows of the delay line, the autocorrelation method with the rows after
+        the end; none of their faster sums is relied on. `predict` of the result has bounds on the outputs.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The signals, as for `fit`: of one recording.
+
+        Returns
+        -------
+        Enclosure : named tuple of `lower` and `upper`, each (1 + D,) or (K, 1 + D), the constant first.
+
+        Examples
+        --------
+        >>> from adaline import WienerFilter
+        >>> x, d = [1.0, 2.0, -1.0, 3.0], [2.0, 5.0, 0.0, 5.0]
+        >>> found = WienerFilter(taps=2).fit(x, d).enclose(x, d)
+        >>> print(found.contains([0.0, 2.0, 1.0]))
+        [ True  True  True]
+        """
+        from adaline.enclosures.enclosure import enclosure_of
+        from adaline.enclosures.least_squares import enclose_least_squares
+
+        check_is_fitted(self, "coef_")
+        if isinstance(X, Source):
+            self._refuse_sparse(X)
+            opened = source_of(list(open_rows(self, X, y, sample_weight, reset=False)[0].blocks()), None)
+            given = Signals(opened.x, opened.read_targets(), opened.read_weights(), self._flat, columns_on(self))
+        else:
+            given = self._read(X, y, sample_weight, reset=False)
+        begun = self._recording.afresh(None)
+        rows = begun.open(given.x, given.t, given.weight, None)
+        penalty = RidgePenalty(float(self._fitted_with.penalty), np.ones(rows.shape.features))
+        theta = np.column_stack([np.atleast_1d(self.intercept_), np.atleast_2d(self.coef_)])
+        plain = GivenTargets(rows, rows.read_targets())  # no sums by the recursion of the delay line
+        found = enclose_least_squares(plain, begun.intercept, penalty, theta)
+        return enclosure_of([found], self._tap_names(), self._flat, self._delayed, None)
+
+    def _delayed(self, X: RowsLike) -> Any:
+        """Return the rows of the delay line for input signals X, (n, D)."""
+        x, _ = self._read_signals(X, reset=False)
+        rows = SignalSource(x, np.zeros((len(x), 1)), *self._line)
+        return np.concatenate([block.x for block in rows.blocks()])
+
     @overload
     def filter(self, x: AnyArray, d: None = None) -> Array: ...
     @overload
@@ -408,6 +468,7 @@ class WienerFilter(SignalSystem):
         coef, intercept = split_theta(fit.solution.theta, flat, None)
         notes = column_notes(fit, lambda: tap_names(columns, recording.taps, recording.delay))
         return WienerState(
+            fitted_with=self._settings_of_fit(),
             columns=columns,
             coef=coef,
             intercept=intercept,

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from adaline.estimator import clone
 from adaline.fitted import check_is_fitted
 from adaline.forms import NOT_KEPT, ClassesOf, Finite, Floats, Slopes
 from adaline.input import Meter, by_blocks, continuation, transaction
-from adaline.input.basis import check_basis
+from adaline.input.basis import check_basis, columns_of
 from adaline.input.columns import InputColumns
 from adaline.input.drafts import snapshot
 from adaline.input.labels import Labels, all_classes, too_few_classes
@@ -38,6 +38,10 @@ from adaline.systems.families.folds import FoldedRows, Unions, once, sum_folds
 from adaline.systems.families.supervised import LinearClassifier
 from adaline.systems.families.weights import finite_outputs
 from adaline.wording import counted
+
+if TYPE_CHECKING:
+    from adaline.enclosures.discriminants import Discrimination
+    from adaline.enclosures.enclosure import Enclosure
 
 SAFE_DIGITS = 9.0  # that have to be left where rows are taken back out
 ONE_CLASS = certificate(
@@ -272,6 +276,16 @@ class ClosedFormClassifier(LinearClassifier):
         check_is_fitted(self, "classes_")
         values = finite_outputs(self._read(X), self.coef_, self.intercept_)
         return like_rows(X, values[:, 0] if values.shape[1] == 1 else values)
+
+    def _enclose(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, kind: Discrimination) -> Enclosure:
+        """Return bounds on discriminants of this kind."""
+        from adaline.enclosures.discriminants import enclose_discriminants
+
+        check_is_fitted(self, "coef_")
+        if not (self._sums.weights > 0).all():
+            raise InvalidParameter("enclosures are of classes that all have rows")
+        source = self._open(X, y, sample_weight, reset=False).encoded(self.classes_)
+        return enclose_discriminants(source, len(self.classes_), kind, ["intercept", *columns_of(self)], self._read)
 
     def _read(self, X: RowsLike) -> Any:
         return read_finite(self, X)
