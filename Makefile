@@ -11,7 +11,7 @@
 # make test-browser  the playground and the service's pages in Chromium; BROWSER="browser and not slow" for a short walk
 # make test-oldest  the same with the lowest versions of the dependencies that pyproject.toml allows
 # make zoo    adaline compare on public tables and awkward files: docs/zoo.md; ZOO="vega/*" for some, ZOO="--sample 40"
-# make bench  side by side with the peers: docs/benchmarks.md
+# make bench  side by side with the peers: docs/benchmarks.md; the limits of each kernel: docs/how-it-is-fast.md
 # make wheel  a wheel for this machine and its like, checked in an empty environment: dist/
 # make recordings  the scenes and the chart that README and documentation show, again: docs/assets
 # make docs   the documentation with its gallery: site/     make clean  remove what these made
@@ -197,6 +197,7 @@ lint-workflows: $(VENV)/.release
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.roofline
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

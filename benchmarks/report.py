@@ -73,7 +73,7 @@ def circumstances(threads: int) -> str:
     """Say when, on what and with which versions; never where."""
     lines = [
         f"- Date: {datetime.date.today().isoformat()}",
-        f"- Machine: {_processor()}, {os.cpu_count()} logical cores, "
+        f"- Machine: {processor()}, {os.cpu_count()} logical cores, "
         f"{psutil.virtual_memory().total / 2**30:.0f} GiB memory, {platform.system()}",
         f"- Threads: {threads}",
         f"- Python {platform.python_version()}, " + ", ".join(f"{name} {version(name)}" for name in PACKAGES),
@@ -102,7 +102,8 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _processor() -> str:
+def processor() -> str:
+    """Return the name of the processor."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
