@@ -24,6 +24,7 @@ from adaline.comparison.spellings import SameLevel
 from adaline.comparison.table import REGRESSION, Table
 from adaline.errors import AdalineError, AdalineWarning
 from adaline.fitted import sums_folds
+from adaline.input.taken import take_rows
 from adaline.selection.cross_validation import ArrayRows
 from adaline.systems import LinearRegression
 from adaline.wording import counted
@@ -290,7 +291,7 @@ def inspect_rows(table: Table, task: str, given: Recommendation, systems: Sequen
         kept = np.setdiff1d(np.arange(len(table.y)), suspects.rows)
         assert table.fold is not None
         fold = np.unique(table.fold[kept], return_inverse=True)[1]  # a fold may have lost all its rows
-        other = _recommended(table.in_folds(kept, table.X[kept], fold), task, again, given.measure)
+        other = _recommended(table.in_folds(kept, take_rows(table.X, kept), fold), task, again, given.measure)
         return Alternative(given, other, f"without {suspects.name}", len(suspects.rows), factor)
 
     copies = repeated_rows(table, task)

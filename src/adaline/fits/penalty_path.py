@@ -364,6 +364,7 @@ class FoldMachines:
         """Compute the second derivatives of every fold again, among the machines, (folds, M, M)."""
         middle = self.thetas.mean(axis=0)
         self.matrices = np.stack([self.rows.second(fold, middle) for fold in range(self.rows.count)])
+        self.steps = 0  # since then
         self.rows.count_read()
 
     def without_another(self, k: int, j: int, ridge: Array) -> NextStep:

@@ -33,9 +33,11 @@ class HostRows(IndexedSource, InMemory):
     """What dense and sparse rows in memory have in common."""
 
     def take_rows(self, rows: NDArray[np.intp]) -> Source:
-        """Return the source of the rows with these indices, copied, in the order given."""
+        """Return the source of the rows with these indices, in the order given; those of a run are not copied."""
         targets = self.targets.changed(TargetChange(partial(taken_targets, rows), self.targets))
-        return replaced(self, x=self.x[rows], n_rows=len(rows), targets=targets, reads=[0])
+        run = len(rows) > 0 and bool((np.diff(rows) == 1).all())
+        x = self.x[rows[0] : rows[-1] + 1] if run else self.x[rows]
+        return replaced(self, x=x, n_rows=len(rows), targets=targets, reads=[0])
 
 
 class ArraySource(HostRows):
@@ -84,7 +86,7 @@ class ArraySource(HostRows):
         return DenseMatrix(self.x, self.reads)
 
     def take_rows(self, rows: NDArray[np.intp]) -> Source:
-        """Return the source of the rows with these indices, copied, in the order given; it has no device."""
+        """Return the source of the rows with these indices, in the order given; it has no device."""
         rows_per_block = block_rows(self.shape.features)
         return replaced(super().take_rows(rows), runner=HERE, rows_per_block=rows_per_block)
 
