@@ -1,7 +1,7 @@
 """python -m tests.coverage: simulate every kind of interval, and write how many contain the truth to docs/coverage.md.
 
-`--only TEXT` runs the kinds whose name or design contains a text and keeps the other rows of the table, `--draws 0.1`
-draws a tenth of the data sets.
+`--only TEXT` runs the kinds whose name or design contains a text and keeps the other rows of the table, `--new` those
+that the table does not have; `--draws 0.1` draws a tenth of the data sets.
 """
 
 from __future__ import annotations
@@ -35,22 +35,21 @@ def main() -> int:
     """Run the simulations and write the table; return 1 where intervals without a note do not cover."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="")
+    parser.add_argument("--new", action="store_true")
     parser.add_argument("--draws", type=float, default=1.0)
     given = parser.parse_args()
     written = PAGE.read_text().splitlines() if PAGE.exists() else []
     table = {tuple(row.split(" | ")[:2]): row for row in written if row.startswith("| ")}
-    failed, rows = False, []
-    for one in CASES:
-        place = tuple(line(one, 0, 0, 0).split(" | ")[:2])
-        if given.only not in one.interval and given.only not in one.design:
-            rows += [table[place]] if place in table else []
+    failed, places = False, [tuple(line(one, 0, 0, 0).split(" | ")[:2]) for one in CASES]
+    for one, place in zip(CASES, places, strict=True):
+        if (given.new and place in table) or (given.only not in one.interval and given.only not in one.design):
             continue
         draws = max(int(given.draws * one.draws), 2)
         share, error = coverage(one, draws)
-        rows.append(line(one, share, error, draws))
-        print(rows[-1], flush=True)
+        table[place] = line(one, share, error, draws)
+        print(table[place], flush=True)
         failed |= not one.note and not LEAST - RARE * error <= share <= MOST + RARE * error
-    PAGE.write_text(HEAD + "\n".join(rows) + "\n")
+        PAGE.write_text(HEAD + "\n".join(table[place] for place in places if place in table) + "\n")
     return int(failed)
 
 

@@ -190,6 +190,27 @@ def test_student_judges_on_request(name: str) -> None:
         assert test.p_value == pytest.approx(column(student, "p_value")[names.index("x0")], rel=1e-9)
 
 
+def test_firth_profiles_end_at_the_lowest_of_several_minima() -> None:
+    """With the slope held far out, the intercept of these separated classes has three minima."""
+    rng = np.random.default_rng(25)
+    rng.integers(8, 40), rng.integers(1, 4)
+    x = rng.normal(size=(24, 1))
+    t = (x[:, 0] > 0.3).astype(int)
+    model = LogisticRegression(firth=True).fit(x, t)
+
+    def cost(intercept: Any, slope: float) -> Any:
+        z = intercept + slope * x  # (24, n)
+        p = special.expit(z)
+        w = p * (1 - p)
+        determinant = w.sum(axis=0) * (w * x**2).sum(axis=0) - (w * x).sum(axis=0) ** 2
+        return (np.logaddexp(0, z) - t[:, None] * z).sum(axis=0) - 0.5 * np.log(determinant)
+
+    least = float(cost(model.intercept_, float(model.coef_[0, 0]))[0])
+    end = model.summary(interval="profile", X=x, y=t).to_dict()["coefficients"][1]["upper"]
+    lowest = cost(np.linspace(-30.0, 10.0, 400_001), end).min()
+    assert 2 * (lowest - least) == pytest.approx(stats.chi2.ppf(0.95, 1), rel=1e-6)
+
+
 def test_firth_profiles_end_where_the_penalised_likelihood_has_fallen() -> None:
     x, t = X[:30], TWO[:30]
     model = LogisticRegression(firth=True).fit(x, t)

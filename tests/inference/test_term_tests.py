@@ -24,6 +24,7 @@ from adaline import (
     term_inflation,
 )
 from adaline.errors import InvalidData, InvalidParameter, NotFittedError
+from adaline.sources import expanded
 from tests.inference.against_terms import BIRDS, CASES, ROWS, THEIRS, fitted
 
 LINEAR = ["two", "covariates", "weighted", "curved"]
@@ -45,6 +46,20 @@ def close(mine: dict[str, float], theirs: dict[str, float], rel: float = 1e-9) -
     return mine == pytest.approx(theirs, rel=rel, abs=1e-12)
 
 
+@pytest.mark.parametrize("case", ["poisson", "logistic"])
+def test_likelihood_ratios_do_not_hold_the_rows(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows too large for memory are read block by block, without the columns that are tested."""
+    model, _, table = fitted(case)
+    held = [anova(model, type=kind, X=table) for kind in TYPES]
+    rows: list[int] = []
+    phi = expanded.phi
+    monkeypatch.setattr(expanded, "IN_MEMORY", 0)
+    monkeypatch.setattr(expanded, "phi", lambda basis, x: rows.append(len(x)) or phi(basis, x))
+    for kind, theirs in zip(TYPES, held, strict=True):
+        assert close(column(anova(model, type=kind, X=table), "statistic"), column(theirs, "statistic"), rel=1e-7)
+    assert len(rows) > 10 * len(TYPES)  # in each pass of each fit
+
+
 @pytest.mark.parametrize("case", LINEAR)
 def test_tables_of_least_squares_are_those_of_r(case: str) -> None:
     model, _, table = fitted(case)
@@ -56,6 +71,9 @@ def test_tables_of_least_squares_are_those_of_r(case: str) -> None:
         if kind > 1:
             assert close(column(robust.anova(kind), "F"), THEIRS[case, f"HC3.type{kind}.statistic"])
             assert "sum_of_squares" not in robust.anova(kind).rows[0]
+    kept = {row["term"]: row for row in robust.anova(2).rows}
+    assert all(kept[row["term"]] == row for row in robust.drop1().rows)
+    assert [row["term"] for row in robust.drop1().rows] == [row["term"] for row in drop1(model).rows[1:]]
     dropped = drop1(model)
     assert close(column(dropped, "sum_of_squares"), THEIRS[case, "drop1.squares"])
     aic = column(dropped, "aic")

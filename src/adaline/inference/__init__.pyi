@@ -43,5 +43,6 @@ from adaline.inference.term_inflation import term_inflation as term_inflation
 from adaline.inference.term_tests import TermTests as TermTests
 from adaline.inference.term_tests import check_testable as check_testable
 from adaline.inference.term_tests import check_type as check_type
+from adaline.inference.term_tests import dropped_terms as dropped_terms
 from adaline.inference.term_tests import terms_tested as terms_tested
 from adaline.inference.terms import columns_named as columns_named

@@ -8,12 +8,13 @@ S. S. Wilks, Annals of Mathematical Statistics 9 (1938), 60-62.
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from adaline.arrays import Array, as_dense, host
+from adaline.arrays import Array
+from adaline.attributes import replaced
+from adaline.basis.base import Basis
 from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidParameter
 from adaline.estimator import clone
 from adaline.fitted import AnyModel, has_absorbed
@@ -23,7 +24,7 @@ from adaline.inference.sandwich import check_rows_weight
 from adaline.inference.term_tests import TITLES, WHOLE, TermTests, TestType, hypotheses_of
 from adaline.inference.terms import ModelTerm
 from adaline.inference.view import RowsAgain
-from adaline.sources import ArraySource
+from adaline.sources.expanded import expanded
 
 
 class Refits:
@@ -52,7 +53,6 @@ class Refits:
             found = model._same_rows(*given[:3])
         check_rows_weight(fit, found)
         self.model, self.rows = model, found
-        self.x = np.concatenate([as_dense(host(block.gathered().x)) for block in found.blocks()])
         self.known: dict[bytes, AnyModel] = {b"": model}
 
     def under(self, constraints: Array) -> AnyModel:
@@ -66,15 +66,32 @@ class Refits:
         own = {"basis": None, "class_weight": None, "classes": None}  # the rows are those after these
         fresh = clone(self.model)
         fresh.set_params(**{name: value for name, value in own.items() if name in fresh.get_params()})
-        x = self.x[:, ~constraints.any(axis=0)]
-        if (np.count_nonzero(constraints, axis=1) > 1).any():  # w = N v solves them
-            x = self.x @ np.linalg.svd(constraints)[2][len(constraints) :].T
-        targets = replace(self.rows.targets, values=self.rows.read_targets(), weight=self.rows.read_weights())
-        source = ArraySource(np.ascontiguousarray(x), targets.values).retargeted(targets)
+        source = replaced(expanded(self.rows, _Reduced(constraints)), names=())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AdalineWarning)
             warnings.simplefilter("ignore", ConvergenceWarning)
             return fresh.fit(source)
+
+
+class _Reduced(Basis):
+    """Columns that span those of the rows under C w = 0: without some of them, or combinations V'x where w = V v.
+
+    Parameters
+    ----------
+    constraints : C (q, D).
+    """
+
+    def __init__(self, constraints: Array) -> None:
+        self.constraints = constraints
+        self.kept = ~constraints.any(axis=0)
+        alone = (np.count_nonzero(constraints, axis=1) == 1).all()
+        self.combined = None if alone else np.linalg.svd(constraints)[2][len(constraints) :]
+
+    def of(self, x: Array) -> Array:
+        return np.ascontiguousarray(x[:, self.kept] if self.combined is None else x @ self.combined.T)
+
+    def names(self, given: list[str]) -> list[str]:
+        return [f"x{j}" for j in range(self.kept.sum() if self.combined is None else len(self.combined))]
 
 
 def likelihood_tests(rows: Refits, kind: TestType) -> TermTests:

@@ -31,6 +31,7 @@ from adaline.inference.terms import (
 )
 from adaline.input.basis import columns_of
 from adaline.solvers.smooth.likelihood import LikelihoodFit
+from adaline.sources.threads import one_blas_thread
 from adaline.wording import degrees, number
 
 TestType = Literal[1, 2, 3]
@@ -118,7 +119,8 @@ def terms_tested(view: JudgedModel, kind: TestType) -> TermTests:
     refused: list[tuple[str, InvalidParameter]] = []
     for term, tested in hypotheses_of(model, kind):
         try:
-            rows.append(tested_term(view, term, tested))
+            with one_blas_thread():  # matrices of many terms, each small for threads
+                rows.append(tested_term(view, term, tested))
         except InvalidParameter as error:  # a few groups do not have errors for every term
             refused.append((term.name, error))
             rows.append({"term": term.name, "df": len(tested.matrix)})

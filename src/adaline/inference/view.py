@@ -208,6 +208,11 @@ class InferenceView(Generic[TableT, TestT, JudgedT]):
         inference.check_testable(self.model, "anova")
         return inference.terms_tested(self, type)
 
+    def drop1(self) -> TermTests:
+        """Return the tests of the terms that no other contains, as `adaline.drop1` does, with these errors."""
+        inference.check_testable(self.model, "drop1")
+        return inference.dropped_terms(self)
+
     def draws(self, draws: int = 1000, random_state: RandomState = 0) -> Array:
         """Return draws of the coefficients, (draws, 1 + D), intercept first, of several outputs (draws, K, 1 + D).
 

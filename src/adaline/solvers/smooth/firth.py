@@ -63,9 +63,13 @@ def firth(problem: Problem, theta: Array, tol: float, max_steps: int = 100, fixe
 
 
 def evaluate_firth(problem: Problem, theta: Array, fixed: Sequence[int] = ()) -> DescentResult:
-    """Return theta (1, 1 + D) in the view with F*, its gradient, and I for its second derivatives: two passes."""
+    """Return theta (1, 1 + D) in the view with F*, its gradient, and I for its second derivatives: two passes.
+
+    Where the likelihood is not finite, neither is F*, and there are no derivatives.
+    """
     evaluation = problem.evaluate(theta, second=True)
-    assert evaluation.hessian is not None
+    if evaluation.hessian is None:
+        return DescentResult(theta, evaluation)
     information = factor_hessian(evaluation.hessian)
     value = _penalised(problem, evaluation, information, _determined(information))
     return _with_score(problem, theta, evaluation, information, value, fixed)
