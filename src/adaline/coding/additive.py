@@ -169,7 +169,7 @@ def without_backquotes(text: str) -> str:
     return text[1:-1] if re.fullmatch("`[^`]*`", text) else text
 
 
-def _in_backquotes(name: str) -> str:
+def in_backquotes(name: str) -> str:
     """Return a name as it is written in a term: in backquotes, unless it could not be taken for an expression."""
     return name if PLAIN_NAME.fullmatch(name) or name == "1" else f"`{name}`"
 
@@ -202,7 +202,7 @@ def _smooth(text: str) -> SmoothTerm:
 
     def named(node: ast.expr) -> str:
         out = quoted.get(getattr(node, "id", ""), dotted(node))
-        return shown_expression(node, quoted) if out is None else _in_backquotes(out)
+        return shown_expression(node, quoted) if out is None else in_backquotes(out)
 
     options = {one.arg: one.value for one in tree.keywords}
     columns = tuple(map(named, tree.args))
@@ -263,7 +263,7 @@ def _random(text: str) -> tuple[AdditiveTerm, ...]:
         if name in ("0", "-1") or (sign == "-" and name == "1"):
             constant = False
         elif name not in ("", "1"):
-            slopes.append(_in_backquotes(name[1:-1]) if without_backquotes(name) != name else name)
+            slopes.append(in_backquotes(name[1:-1]) if without_backquotes(name) != name else name)
     slopes = list(dict.fromkeys(["1", *slopes] if constant else slopes))
     if not slopes:
         raise InvalidParameter(f"{text!r} in the formula has nothing that varies between groups: write (1 | group)")

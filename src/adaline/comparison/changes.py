@@ -93,7 +93,7 @@ def steps(table: Table) -> list[ColumnStep]:
         low, high = (float(end[members[0]]) for end in table.ends)
         levels = [LEVEL.search(table.names[j]) for j in members]
         if all(levels):
-            base = _base_level(table, name, [found[1] for found in levels if found])
+            base = base_level(table, name, [found[1] for found in levels if found])
             out += [
                 ColumnStep(
                     f"{name} {short(found[1])} rather than {base}", j, 1.0, dict.fromkeys(members, 0.0), float(sd)
@@ -156,7 +156,7 @@ def changes(
     models = () if linear is not None else (result.model, *result.fold_models)
     labels = np.array([""]) if task == REGRESSION else np.unique(table.y)
     rows = table.dense(rows=averaged or rows_averaged(products_of_step(result, table, task) * len(taken), table, task))
-    answers = [_answer(model, task, labels, table.offset) for model in models]
+    answers = [_answer(model, task, labels, table.offset, result.inputs) for model in models]
     start = [answer(rows) for answer in answers]
     sides = [str(label) for label in labels]
     out = []
@@ -234,11 +234,15 @@ def _linear_effects(result: Result, table: Table, task: str) -> dict[str, Any] |
     """Return the coefficients by name where a prediction is a sum of columns and `summary()` knows their intervals."""
     if task != REGRESSION or result.settings.get("loss") in LOSSES or not has_summary(result.model):
         return None
+    if not is_linear(result.model):
+        return None
     found = {effect.name: effect for effect in strengths(result.model, table.X, table.names, spread=table.spread)}
     return found if all(name in found for name in table.names) else None
 
 
-def _answer(model: AnyModel, task: str, labels: NDArray[Any], offset: Array | None) -> Callable[[Array], Array]:
+def _answer(
+    model: AnyModel, task: str, labels: NDArray[Any], offset: Array | None, inputs: Callable[[Array], Array]
+) -> Callable[[Array], Array]:
     """Return the function from rows to answers: predictions (n, 1), or probabilities or labels as 0 and 1, (n, K).
 
     With an offset they are those of a mean one.
@@ -246,7 +250,7 @@ def _answer(model: AnyModel, task: str, labels: NDArray[Any], offset: Array | No
     """
     if task == REGRESSION:
         known = {} if offset is None else {"offset": float(np.mean(offset))}
-        return lambda X: np.asarray(model.predict(X, **known), dtype=np.float64)[:, None]
+        return lambda X: np.asarray(model.predict(inputs(X), **known), dtype=np.float64)[:, None]
     if not gives_probabilities(model):
         return lambda X: (model.predict(X)[:, None] == labels[None, :]).astype(np.float64)
     own = np.searchsorted(labels, model.classes_)
@@ -275,7 +279,7 @@ def _round_step(spread: float) -> float:
     return float(f"{next(m for m in (5, 2, 1) if m * power <= spread * (1 + 1e-9)) * power:.0e}")
 
 
-def _base_level(table: Table, name: str, coded: Sequence[str]) -> str:
+def base_level(table: Table, name: str, coded: Sequence[str]) -> str:
     """Return the level of a category that has no column of its own; "others" where that is not one known level."""
     described = [column["levels"] for column in table.columns if column["name"] == name]
     rest = [str(level) for level, _ in (described[0] if described else []) if str(level) not in coded]

@@ -35,6 +35,7 @@ from adaline.comparison.table import (
     sample_table,
     suits,
     told_task,
+    with_levels,
 )
 from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.estimator import is_classifier, is_regressor
@@ -284,7 +285,7 @@ def compare_table(
 
     def so_far() -> Comparison | None:
         done = list(results)  # another thread may call this while results are added
-        left = dict.fromkeys(name for name, *_ in chosen[len(done) :])
+        left = dict.fromkeys(one.name for one in chosen[len(done) :])
         note = f"{INTERRUPTED} {some([*left]) if left else 'the end'}"
         return comparison(done, [*notes, note]) if done else None
 
@@ -296,13 +297,13 @@ def compare_table(
         if on_start is not None:
             on_start(so_far)
         try:
-            for name, settings, system in chosen:
-                budget = None if thorough else budget_of(system, *table.X.shape)
-                streamed = stream if sums_folds(system) else None
+            for one in chosen:
+                budget = None if thorough else budget_of(one.system, len(table.y), one.width(table))
+                streamed = stream if sums_folds(one.system) else None
                 if stream is not None and streamed is None:
                     budget = budget or FitBudget()
                     budget = replace(budget, rows=budget.rows or len(table.y))
-                trial = SystemTrial(name, settings, system, rows, classes, budget, streamed)
+                trial = one.trial(table, rows, classes, budget, streamed)
                 results.append(trial.run(baseline.predicted, report))
                 if on_result is not None:
                     on_result(results[-1], measure)
@@ -317,9 +318,9 @@ def compare_table(
             seen = inspect_rows(table, kind, found.recommendation, chosen)
             advice = seen.amend(found.recommendation)
             known = findings(table, kind, found.results, advice.result, seen)
-            for one, (*_, system) in zip(results, chosen, strict=True):
-                if one is advice.result:
-                    known += compare_policies(table, kind, one, system, read_filled)
+            for result, one in zip(results, chosen, strict=True):
+                if result is advice.result and one.columns is None:
+                    known += compare_policies(table, kind, result, one.system, read_filled)
     except KeyboardInterrupt:
         return replace(found, notes=(*notes, f"{INTERRUPTED} the data were examined"))
     return replace(found, data=table, recommendation=advice, findings=known)
@@ -357,7 +358,11 @@ class Comparison(Ranking):
             raise InvalidParameter("no system could be fitted: there is none to fit to all rows")
         system = SYSTEMS[best.system](**best.settings)
         if self.source is not None:
-            return system.fit(self.source)
+            return system.fit(self.source if best.columns is None else with_levels(self.source, best.columns.many))
+        if best.columns is not None:
+            return system.set_params(terms=best.columns.terms(own=True)).fit(
+                best.columns.rows_of(self.data), self.data.y, sample_weight=self.data.weight
+            )
         return system.fit(self.data.X, self.data.y, sample_weight=self.data.weight)
 
 
@@ -427,6 +432,12 @@ def _candidates(
         ComparedSystem(name, settings, _ready(name, settings, ranked))
         for name, settings in _chosen_systems(task, asked, table.y, ranked is not None)
     ]
+    chosen = [posed for one in chosen if (posed := one.with_terms(table, asked is not None)) is not None]
+    alone = [name for one in chosen if one.columns is not None for name in one.columns.many]
+    if alone:
+        notes.append(
+            f"{some([repr(name) for name in alone])}: AdditiveModel alone uses it, by partial pooling of levels"
+        )
     if table.offset is not None:
         chosen, others = _with_offset(chosen)
         notes.append(f"left out because they take no offset: {some(others)}")
@@ -436,10 +447,10 @@ def _candidates(
         chosen = [one for one in chosen if one.name not in unsuited]
     if asked is None and not thorough:
         count = 0 if classes is None else len(classes)
-        long = [one for one in chosen if takes_too_long(one.system, n, d, count)]
+        long = [one for one in chosen if takes_too_long(one.system, n, one.width(table), count)]
         chosen = [one for one in chosen if one not in long]
         if long:
-            labels = some([system_label(name, settings) for name, settings, _ in long])
+            labels = some([system_label(one.name, one.settings) for one in long])
             notes.append(
                 f"left out because {f'{count} classes by ' if count else ''}{counted(d, 'column')} take too long: "
                 f"{labels}; a thorough comparison includes them"
@@ -447,15 +458,15 @@ def _candidates(
     return sorted(chosen, key=lambda one: not sums_folds(one.system)), notes
 
 
-def _with_offset(chosen: list[Any]) -> tuple[list[Any], list[str]]:
+def _with_offset(chosen: list[ComparedSystem]) -> tuple[list[ComparedSystem], list[str]]:
     """Return those of some systems that take an offset, and the names of the others; refuse where none does."""
-    taking = [one for one in chosen if one[2].takes_offset]
+    taking = [one for one in chosen if one.system.takes_offset]
     if not taking:
         raise InvalidParameter(
             "none of the systems for this target takes an offset: ElasticNet is compared on numbers, and "
             "GeneralizedLinear on counts and amounts of zero or more"
         )
-    return taking, list(dict.fromkeys(name for name, *_ in chosen if not SYSTEMS[name].takes_offset))
+    return taking, list(dict.fromkeys(one.name for one in chosen if not SYSTEMS[one.name].takes_offset))
 
 
 def _normalised(table: Table, task: str) -> Table:

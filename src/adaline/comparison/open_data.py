@@ -160,6 +160,7 @@ class OpenedData:
     notes : what was left out, in sentences.
     gaps : what was done about missing values of features, in a few words for a title; "" where there are none.
     nearly_numbers : columns of numbers that a few texts, or different units, keep from being used as such, and why.
+    many : categories that are left out for their many levels.
     """
 
     request: DataRequest
@@ -174,6 +175,7 @@ class OpenedData:
     notes: tuple[str, ...]
     gaps: str = ""
     nearly_numbers: dict[str, str] = field(default_factory=dict)
+    many: tuple[str, ...] = ()
 
     @property
     def drops_gaps(self) -> bool:
@@ -238,11 +240,12 @@ def open_data(
     left_out: dict[str, str] = {}
     explained: set[str] = set()
     nearly: dict[str, str] = {}
+    many: list[str] = []
     notes: list[str] = []
     if spec.targets:
         _check_target(relation, str(spec.target))
     if spec.formula is None:
-        spec, left_out, notes, nearly = _with_features(relation, spec, request, parts is None, penalised)
+        spec, left_out, notes, nearly, many = _with_features(relation, spec, request, parts is None, penalised)
         explained = {*left_out}
         if request.choose_missing and parts is None:
             relation, spec, ticked = _with_ticked(relation, spec)
@@ -286,7 +289,7 @@ def open_data(
     order = source.labels.order() if labels and (categories.get(target) or relation.is_ordered(target)) else None
     few = 0 if labels else few
     notes = [*relation.notes, *notes]
-    known = left_out, tuple(notes), gaps, nearly
+    known = left_out, tuple(notes), gaps, nearly, tuple(many)
     return OpenedData(request, spec, source, target, labels, order, few, missing.rows, *known)
 
 
@@ -385,9 +388,9 @@ def _date_format(relation: Relation, column: str) -> str | None:
 
 def _with_features(
     relation: Relation, spec: TableSpec, request: DataRequest, everywhere: bool, penalised: bool
-) -> tuple[TableSpec, dict[str, str], list[str], dict[str, str]]:
-    """Return the spec with its features named, why columns that nobody dropped are not among them, notes, and columns
-    that are nearly numbers.
+) -> tuple[TableSpec, dict[str, str], list[str], dict[str, str], list[str]]:
+    """Return the spec with its features named, why columns that nobody dropped are not among them, notes, columns
+    that are nearly numbers, and categories of too many levels to be coded.
 
     Levels are counted `everywhere`, or in the first rows only.
     """
@@ -396,7 +399,7 @@ def _with_features(
         check_column(relation, name, request.option("drop"))
     if spec.features is not None:
         spec = replace(spec, features=tuple(name for name in spec.features if name not in drop))
-        return *_with_levels_of_numbers(relation, spec, request), {}
+        return *_with_levels_of_numbers(relation, spec, request), {}, []
     features, reasons, levels = usable_columns(relation, spec, everywhere)
     reasons = {name: reason for name, reason in reasons.items() if name not in drop}
     features = [name for name in features if name not in drop]
@@ -433,7 +436,7 @@ def _with_features(
     used = {True: "is coded by levels", False: "is left out"}
     nearly = {name: f"{used[name in coded]}: {one.brief}" for name, one in mistyped.items() if one.nearly}
     nearly |= {name: f"is left out: it {mixed}" for name in reasons if (mixed := relation.mixed_units(name))}
-    return replace(spec, features=tuple(features)), reasons, notes, nearly
+    return replace(spec, features=tuple(features)), reasons, notes, nearly, [*many]
 
 
 def _with_levels_of_numbers(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from adaline.comparison.result import Result
 from adaline.comparison.table import LOSSES
 from adaline.estimator import is_regressor
 from adaline.fitted import has_summary, is_linear
-from adaline.results import Status
+from adaline.results import Status, some
 from adaline.systems import SYSTEMS
 from adaline.wording import amount, visible
 
@@ -21,6 +22,7 @@ SAME_ERROR = 1e-3
 HARDLY_USEFUL = 0.05
 # standard errors within which a certified fit is preferred to one that is not; doubling it prefers it more often
 SOLVED_PREFERENCE = 2.0
+NAMED = 3  # columns that a sentence names; doubling it makes sentences hard to read
 ROUNDING = 1e-9  # relative difference of errors that may be rounding; 10x larger treats more systems as one solution
 
 
@@ -142,7 +144,8 @@ def recommend(results: list[Result], baseline: Result, measure: str, counts: boo
     if len(able) == 1:
         which = "compared" if len(results) == 1 else "that could be fitted"
         text = f"is the only system {which}; it predicts better than {baseline.system}"
-    found = Recommendation(f"Use {chosen.label}", f"It {text}.", chosen, True, baseline, measure)
+    gain = _gain_text(chosen, able, measure)
+    found = Recommendation(f"Use {chosen.label}", f"It {text}.{gain}", chosen, True, baseline, measure)
     return replace(found, headline=_faint_headline(found)) if _hardly_helps(found) else found
 
 
@@ -174,6 +177,27 @@ def _rivals_text(chosen: Result, considered: list[Result], good: int) -> str:
         return f"; {rivals[0]} does about as well, but is neither more informative nor simpler"
     those = "that do about as well" if len(rivals) == good - 1 else "others considered"
     return f"; none of the {len(rivals)} {those} is more informative or simpler"
+
+
+def _gain_text(chosen: Result, able: Sequence[Result], measure: str) -> str:
+    """Return what curves and pooled levels gain over the best of the others, in a sentence; "" without such, or a gain.
+
+    Systems fitted to a sample are not comparable with others.
+    """
+    rivals = [one for one in able if one.columns is None and one.sampled <= chosen.sampled]
+    if chosen.columns is None or not rivals:
+        return ""
+    rival = min(rivals, key=lambda one: one.error)
+    if rival.error <= chosen.error:
+        return ""
+    names, pooled = chosen.columns.names, chosen.columns.pooled
+    curves = [names[j] for j, _ in chosen.columns.curves]
+    what = [f"{'a curve' if len(curves) == 1 else 'curves'} of {some(curves, most=NAMED)}"] if curves else []
+    what += [f"partial pooling of the levels of {some(pooled, most=NAMED)}"] if pooled else []
+    said = " and ".join(what)
+    verb = "lowers" if len(what) == 1 and len(curves) < 2 else "lower"
+    ours, theirs = amount(chosen.error, measure), amount(rival.error, measure)
+    return f" {said[:1].upper()}{said[1:]} {verb} the {measure} from {theirs} ({rival.label}) to {ours}."
 
 
 def _nearness(chosen: Result, best: Result, measure: str) -> str:
@@ -264,7 +288,9 @@ def _is_linear(result: Result) -> bool:
 
 
 def _weight_count(result: Result) -> float:
-    """Return how many weights and intercepts the model has; infinity without weights."""
+    """Return how many weights and intercepts the model has; infinity without weights, or with curves beside them."""
+    if result.columns is not None:
+        return np.inf
     known = [getattr(result.model, name) for name in ("coef_", "intercept_") if hasattr(result.model, name)]
     return float(sum(np.size(value) for value in known)) if known else np.inf
 

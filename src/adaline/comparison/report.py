@@ -16,10 +16,13 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
+from numpy.typing import NDArray
 
 from adaline import plots
 from adaline.comparison.changes import (
+    LEVEL,
     Change,
+    base_level,
     changes,
     differences,
     factors,
@@ -34,11 +37,12 @@ from adaline.comparison.classes import held_out_scores, positive_class, recalls
 from adaline.comparison.drawing import Drawing, DrawingProcess
 from adaline.comparison.ranking import Ranking, certificate_text
 from adaline.comparison.recommendation import SAME_ERROR, with_error
-from adaline.comparison.result import Result, rms
+from adaline.comparison.result import Result, rms, system_call
 from adaline.comparison.table import LOSSES, REGRESSION
 from adaline.errors import AdalineError
-from adaline.fitted import has_enclosure, has_summary
+from adaline.fitted import has_enclosure, has_summary, is_linear
 from adaline.inference.strengths import Strength, strengths, strongest
+from adaline.plots.additive import draw_curve, draw_effects
 from adaline.plots.coefficients import draw_strengths
 from adaline.plots.comparison import draw_errors, errors_of
 from adaline.plots.style import on_dark
@@ -114,7 +118,9 @@ def render(found: Ranking, drawing: DrawingProcess | None = None) -> str:
     pictures = [] if chosen is None else _pictures(found, chosen, scores)
     chart = None if chosen is None else _chart(found)
     coefficients = None if chosen is None else _coefficients(found, chosen)
+    curves = None if chosen is None else _curves(found)
     figures = [*pictures, *([chart] if chart else []), *([coefficients["figure"]] if coefficients else [])]
+    figures += [] if curves is None else curves["figures"]
     if drawing is not None:
         drawing.start([one.drawing for one in figures])
     shown = {
@@ -127,6 +133,7 @@ def render(found: Ranking, drawing: DrawingProcess | None = None) -> str:
         "baseline": _entry(found, len(found.results), found.baseline),
         "chart": chart,
         "coefficients": coefficients,
+        "curves": curves,
         "changes": None if chosen is None else _changes(found, chosen),
         "classes": None if chosen is None or found.task == REGRESSION else _classes(found, chosen, scores),
         "pictures": pictures,
@@ -232,6 +239,50 @@ def _coefficients(found: Ranking, chosen: Result) -> dict[str, Any] | None:
     }
 
 
+def _curves(found: Ranking) -> dict[str, Any] | None:
+    """Return the curves and the variance components of the additive model; None where there is none.
+
+    Curves that bend most come first. Levels are named as the data have them where they are few.
+    """
+    result = next((one for one in found.results if one.columns is not None and not one.failure), None)
+    if result is None or result.columns is None:
+        return None
+    model, shown, target = result.model, result.columns.shown(), found.data.target
+    effects, tested = model.random_effects_, {row["term"]: row for row in model.terms_}
+    figures = []
+    for curve in sorted(model.curves(), key=lambda one: -tested[one.term]["edf"])[:MOST_CHANGES]:
+        name = shown[curve.columns[0]]
+        alt = f"{target} against {name}, about the mean, with the bands of the curve"
+        figures.append(_figure("", alt, draw_curve, curve._replace(term=target, columns=(name,))))
+    for own, frame in effects.items():
+        levels = _levels_of(found, shown[own], np.asarray(frame["level"]).astype(np.intp))
+        given = (levels, np.asarray(frame["intercept"]), np.asarray(frame["intercept_std_error"]), shown[own])
+        figures.append(_figure("", f"Effects of {shown[own]} on {target}, in order", draw_effects, *given, target))
+    return {
+        "label": result.label,
+        "error": with_error(result, found.measure),
+        "figures": figures,
+        "terms": [{**row, "term": shown[row["term"]]} for row in model.terms_],
+        "components": [
+            {
+                "group": shown.get(row["group"], row["group"]),
+                "levels": len(effects[row["group"]]["level"]) if row["group"] in effects else math.nan,
+                "sd": row["sd"],
+            }
+            for row in model.variance_components_
+        ],
+    }
+
+
+def _levels_of(found: Ranking, name: str, codes: NDArray[np.intp]) -> NDArray[Any]:
+    """Return the levels of a category as the data have them, by their numbers in a comparison."""
+    for one in found.data.levels:
+        if one.name == name:
+            return one.values[codes]
+    coded = [level[1] for j in found.data.groups()[name] if (level := LEVEL.search(found.data.names[j]))]
+    return np.array([base_level(found.data, name, coded), *coded], dtype=object)[codes]
+
+
 def _changes(found: Ranking, chosen: Result) -> dict[str, Any] | None:
     """Return what steps in the columns do by the recommended system, and what the runner-up says differently."""
     taken = every_step = steps(found.data)
@@ -252,7 +303,8 @@ def _changes(found: Ranking, chosen: Result) -> dict[str, Any] | None:
         positive = str(positive_class(found.data.y))
         ours = [[change for change in own if change.side == positive] for own in ours]
     unlike = [] if other is None else differences(ours, changes(other, found.data, found.task, taken, averaged))
-    by_summary = found.task == REGRESSION and has_summary(chosen.model) and chosen.settings.get("loss") not in LOSSES
+    summed = has_summary(chosen.model) and is_linear(chosen.model)
+    by_summary = found.task == REGRESSION and summed and chosen.settings.get("loss") not in LOSSES
     n, count = len(found.data.y), len(range(len(found.data.y))[averaged])
     times = {factor.step.text: [_multiplied(factor)] for factor in factors(chosen, found.data, taken)}
     return {
@@ -499,12 +551,14 @@ def _clipped(text: str, limit: int = 40) -> str:
 
 def _python(found: Ranking) -> str:
     """Return the lines that fit the recommended system again: from the table, or from arrays where there was none."""
-    label = "LinearRegression" if found.recommended is None else found.recommended.label
-    system = f"adaline.{label if label.endswith(')') else label + '()'}"
+    best = found.recommended
+    call = "LinearRegression" if best is None else system_call(best.system, best.settings)
+    system = f"adaline.{call if call.endswith(')') else call + '()'}"
     lines = [f"# pip install 'adaline-learn[app]=={found.version}'", "import adaline", ""]
-    if found.data.opening:
+    if found.data.opening is not None:
         lines += [] if found.data.source else ["# data: the frame, or the columns, that were compared"]
-        lines += [f"table = {found.data.opening}", f"model = {system}.fit(table)"]
+        opening = found.data.opening(() if best is None or best.columns is None else best.columns.many)
+        lines += [f"table = {opening}", f"model = {system}.fit(table)"]
     else:
         n, d = found.data.X.shape
         lines += [

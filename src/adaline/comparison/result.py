@@ -10,8 +10,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import Array
+from adaline.arrays import AnyArray, Array
 from adaline.attributes import own_attributes
+from adaline.coding.additive import read_terms
+from adaline.comparison.additive import AdditiveColumns
 from adaline.comparison.baseline import MeanTarget, MostFrequentClass
 from adaline.comparison.budget import FitBudget
 from adaline.estimator import clone
@@ -22,6 +24,7 @@ from adaline.wording import plain
 
 Indices = NDArray[np.intp]
 
+MOST_TERMS = 3  # smooths and random effects that a label shows; doubling it makes tables wider than a terminal
 SMALLEST = np.finfo(np.float64).eps  # a probability of zero of the true class counts as this in the log loss
 
 
@@ -53,6 +56,7 @@ class Result:
     fold_models : the models fitted without each fold, in the order of the folds.
     judged_rows : held-out rows that the errors were measured on.
     sampled : whether the system was fitted to fewer rows than there are; `budget` says to how many.
+    columns : what the models take instead of the columns of the table; None: these.
     """
 
     system: str
@@ -73,6 +77,11 @@ class Result:
     fold_models: tuple[Any, ...] = ()
     judged_rows: int = 0
     sampled: bool = False
+    columns: AdditiveColumns | None = None
+
+    def inputs(self, x: AnyArray) -> AnyArray:
+        """Return what the models take, of rows x of the table."""
+        return x if self.columns is None else self.columns.of(x)
 
     @property
     def label(self) -> str:
@@ -81,7 +90,7 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what can be written as JSON: numbers that are not finite become None."""
-        left = {"model", "fold_models", "predicted", "probability"}
+        left = {"model", "fold_models", "predicted", "probability", "columns"}
         known = {name: value for name, value in own_attributes(self).items() if name not in left}
         proof = None if self.certificate is None else own_attributes(self.certificate)
         return dict(plain({**known, "label": self.label, "certificate": proof}))
@@ -98,6 +107,7 @@ class SystemTrial:
     classes : (K,) labels, None for a regression.
     budget : how much the system may learn from.
     stream : all rows, where those above are a sample.
+    columns : what the system takes instead of the columns of the table, and the rows have; None: these.
     """
 
     def __init__(
@@ -109,8 +119,9 @@ class SystemTrial:
         classes: NDArray[Any] | None,
         budget: FitBudget | None = None,
         stream: StreamedFolds | None = None,
+        columns: AdditiveColumns | None = None,
     ) -> None:
-        self.name, self.settings = name, settings
+        self.name, self.settings, self.columns = name, settings, columns
         self._rows, self._classes, self._budget = rows, classes, budget
         self._predicted = np.empty_like(rows.y)
         self._probability: Array | None = None
@@ -125,10 +136,10 @@ class SystemTrial:
     def of_constant(cls, rows: ArrayRows, classes: NDArray[Any] | None) -> Self:
         """Return the trial of what looks at no column: the mean, or the most frequent class."""
         if classes is None:
-            return cls("the mean", {}, MeanTarget(), rows.without_columns(), classes)
+            return cls("the mean", {}, MeanTarget(), rows.with_columns(rows.x[:, :0]), classes)
         one_out = int(rows.fold[-1]) + 1 == len(rows.y)
         counts = np.bincount(rows.y, rows.given_weight) if one_out else None
-        return cls("the most frequent class", {}, MostFrequentClass(counts), rows.without_columns(), classes)
+        return cls("the most frequent class", {}, MostFrequentClass(counts), rows.with_columns(rows.x[:, :0]), classes)
 
     def run(self, guess: NDArray[Any] | None, before_fit: Callable[[str], None]) -> Result:
         """Cross-validate, fit all rows and return the result; `guess`: what the baseline predicts, else None.
@@ -176,6 +187,7 @@ class SystemTrial:
             budget="" if budget is None else str(budget),
             judged_rows=len(rows.y),
             sampled=budget is not None and budget.rows is not None,
+            columns=self.columns,
         )
 
     def _one_class(self, k: int) -> tuple[()] | tuple[Indices, MostFrequentClass]:
@@ -265,7 +277,16 @@ def row_errors(losses: Array, weight: Array | None = None, square: bool = False)
 
 
 def system_label(name: str, settings: dict[str, Any]) -> str:
-    """Return a system with its settings: "Ridge", "GaussianClassifier(covariance='full')"."""
+    """Return a system with its settings: "Ridge", "GaussianClassifier(covariance='full')", "AdditiveModel(s(age))"."""
+    if settings.get("terms"):
+        terms = [one.text for one in read_terms(settings["terms"])]
+        more = [f"{len(terms) - MOST_TERMS} more"] * (len(terms) > MOST_TERMS)
+        return f"{name}({' + '.join([*terms[:MOST_TERMS], *more])})"
+    return system_call(name, settings)
+
+
+def system_call(name: str, settings: dict[str, Any]) -> str:
+    """Return a system with all its settings, "AdditiveModel(terms=['s(age)'])"; without brackets where it has none."""
     shown = ", ".join(f"{key}={value!r}" for key, value in settings.items())
     return f"{name}({shown})" if shown else name
 

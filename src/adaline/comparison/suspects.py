@@ -17,15 +17,17 @@ import scipy
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.comparison.budget import budget_of
+from adaline.comparison.additive import AdditiveColumns, additive_columns
+from adaline.comparison.budget import FitBudget, budget_of
 from adaline.comparison.recommendation import Recommendation, recommend
 from adaline.comparison.result import Result, SystemTrial
 from adaline.comparison.spellings import SameLevel
 from adaline.comparison.table import REGRESSION, Table
 from adaline.errors import AdalineError, AdalineWarning
+from adaline.estimator import clone
 from adaline.fitted import sums_folds
 from adaline.input.taken import take_rows
-from adaline.selection.cross_validation import ArrayRows
+from adaline.selection.cross_validation import ArrayRows, StreamedFolds
 from adaline.systems import LinearRegression
 from adaline.wording import counted
 
@@ -299,16 +301,45 @@ def inspect_rows(table: Table, task: str, given: Recommendation, systems: Sequen
     merged = merge_spellings(table, task) if again else None
     spelled = None
     if merged is not None:
-        spelled = Alternative(given, _recommended(merged, task, again, given.measure), "with spellings merged")
+        systems = [posed for one in again if (posed := one.with_terms(merged, every=True)) is not None]
+        spelled = Alternative(given, _recommended(merged, task, systems, given.measure), "with spellings merged")
     return Inspection(far, found, without(suspicious(table, far, found), LEAST_RATIO), without(repeated, 1.0), spelled)
 
 
 class ComparedSystem(NamedTuple):
-    """A system to compare: its name, its settings, and itself, not fitted."""
+    """A system to compare: its name, its settings, and itself, not fitted; `columns` that it takes instead of X."""
 
     name: str
     settings: dict[str, Any]
     system: Any
+    columns: AdditiveColumns | None = None
+
+    def with_terms(self, table: Table, every: bool = False) -> ComparedSystem | None:
+        """Return an additive model with the terms that a table suggests, None where it suggests none; others as is."""
+        if not getattr(self.system, "takes_additive", False):
+            return self
+        found = additive_columns(table, every)
+        if found is None:
+            return None
+        system = clone(self.system).set_params(terms=found.terms(own=True))
+        return ComparedSystem(self.name, {**self.settings, "terms": found.terms()}, system, found)
+
+    def width(self, table: Table) -> int:
+        """Return how many columns a fit solves for."""
+        return int(table.X.shape[1]) if self.columns is None else self.columns.width
+
+    def trial(
+        self,
+        table: Table,
+        rows: ArrayRows,
+        classes: NDArray[Any] | None,
+        budget: FitBudget | None,
+        stream: StreamedFolds | None = None,
+    ) -> SystemTrial:
+        """Return the trial of the system on the rows of a table."""
+        if self.columns is not None:
+            rows = rows.with_columns(self.columns.rows_of(table), self.columns.filled(rows.filled))
+        return SystemTrial(self.name, self.settings, self.system, rows, classes, budget, stream, self.columns)
 
     def made(self, result: Result) -> bool:
         """Whether a result is that of this system."""
@@ -323,7 +354,9 @@ def _recommended(table: Table, task: str, systems: Sequence[ComparedSystem], mea
     rows.fold = table.fold
     baseline = SystemTrial.of_constant(rows, classes).run(None, _ignored)
     results = [
-        SystemTrial(*one, rows, classes, budget_of(one.system, *rows.x.shape)).run(baseline.predicted, _ignored)
+        one.trial(table, rows, classes, budget_of(one.system, len(rows.y), one.width(table))).run(
+            baseline.predicted, _ignored
+        )
         for one in systems
     ]
     return recommend(results, baseline, measure)

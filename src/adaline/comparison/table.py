@@ -27,7 +27,10 @@ from adaline.selection.folds import fold_count
 from adaline.solvers.least_squares.factor import LEAST_SPREAD
 from adaline.sources import Source, TableSource
 from adaline.sources.tables.coding import gap_counts, gaps_of, target_columns
+from adaline.sources.tables.effects import Levels, read_levels
 from adaline.sources.tables.relation import Relation
+from adaline.sources.tables.rows import TableRows
+from adaline.sources.tables.spec import TableSpec
 from adaline.sources.tables.sql import quoted
 from adaline.sources.tables.summary import Wanted, summarize
 from adaline.sources.threads import run_blocks
@@ -83,8 +86,10 @@ class Table:
     gaps : what was done about missing values of features, in a few words; "" where there were none.
     filled : columns that were filled where values were missing, and the columns of X, by name, that are 1 there.
     line_name : from the index of a row in the data to its line in a text file; None where rows have no lines.
+    plain : whether the columns are those of the data, and not terms of a formula.
+    levels : columns of too many levels to be coded in X: the levels of all rows of the data.
     command : the command line that makes this comparison again, "" if there is none.
-    opening : the Python call that opens the table again, "" if there is none.
+    opening : from names of further categories to the Python call that opens the table with them again.
 
     Examples
     --------
@@ -106,7 +111,7 @@ class Table:
     columns: list[dict[str, Any]] = field(default_factory=list)
     source: str = ""
     command: str = ""
-    opening: str = ""
+    opening: Callable[[Sequence[str]], str] | None = None
     indices: NDArray[np.intp] | None = None
     order: tuple[str, ...] | None = None
     offset: Array | None = None
@@ -116,6 +121,8 @@ class Table:
     gaps: str = ""
     filled: tuple[tuple[str, str], ...] = ()
     line_name: Callable[[int], str] | None = None
+    plain: bool = True
+    levels: tuple[Levels, ...] = ()
 
     @classmethod
     def of(
@@ -388,6 +395,7 @@ def _sampled(opened: OpenedData, task: str, seed: int, folds: int | None, sparse
         )
     drawn = None if rows <= most else np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
     indices = _used_rows(opened)
+    levels = _many_levels(opened, indices) if task == REGRESSION else ()
     indices = indices if drawn is None else drawn if indices is None else indices[drawn]
     n = rows if drawn is None else len(drawn)
     fold = order = stream = None
@@ -416,7 +424,7 @@ def _sampled(opened: OpenedData, task: str, seed: int, folds: int | None, sparse
         rows,
         opened.rows - rows,
         source=opened.request.title,
-        opening=opened.request.call(opened.spec),
+        opening=lambda names: opened.request.call(spec_with_levels(opened.spec, names)),
         indices=indices,
         order=None if opened.order is None else tuple(str(plain_level(label)) for label in opened.order),
         offset=t[:, 1] if source.targets.offset else None,
@@ -429,6 +437,42 @@ def _sampled(opened: OpenedData, task: str, seed: int, folds: int | None, sparse
             one.name for one in opened.source.coding.columns if one.is_category and len(one.shown_levels()) == 1
         ),
         line_name=relation.row_name if (relation := opened.source.relation).has_lines else None,
+        plain=opened.spec.formula is None,
+        levels=levels,
+    )
+
+
+def _many_levels(opened: OpenedData, used: NDArray[np.intp] | None) -> tuple[Levels, ...]:
+    """Return the levels of the columns that have too many to be coded, of all rows of the data; 0 in rows left out.
+
+    Those of rows elsewhere, on a cluster, are not brought here.
+    """
+    if not opened.many or opened.source.runner.apart:
+        return ()
+    found = read_levels(opened.source, opened.many)
+    if used is None:
+        return found
+    codes = np.zeros((len(found), opened.rows), dtype=np.int32)
+    codes[:, used] = [one.codes for one in found]
+    return tuple(replace(one, codes=own) for one, own in zip(found, codes, strict=True))
+
+
+def with_levels(source: TableSource, names: Sequence[str]) -> TableSource:
+    """Return the rows of a table with more categories among their columns; values that are missing are a level."""
+    if not names:
+        return source  # with what it knows of its rows
+    return TableSource(TableRows(source.relation), spec_with_levels(source.spec, names))
+
+
+def spec_with_levels(spec: TableSpec, names: Sequence[str]) -> TableSpec:
+    """Return the spec of a table with more categories among its features."""
+    if not names:
+        return spec
+    return replace(
+        spec,
+        features=(*(spec.features or ()), *names),
+        categories=(*spec.categories, *((name, None) for name in names)),
+        missing="indicator" if spec.missing == "error" else spec.missing,
     )
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from adaline.arrays import AnyArray, Array
 from adaline.errors import InvalidParameter
 from adaline.plots.style import BLUE, GREY, GRID, ORANGE, Axes, axes, finished, short, styled
 from adaline.systems import AdditiveModel
+from adaline.systems.additive_model import Curve
 
 POINTS, GRID_POINTS = 200, 40**2  # of a curve, and of a surface; doubling them shows nothing more
 MOST_GROUPS = 200  # shown one by one; of more, those at both ends and evenly between them
@@ -44,7 +46,12 @@ def smooth(model: AdditiveModel, term: int | str = 0, ax: Axes | None = None, *,
     k = names.index(term) if term in names else term
     if not isinstance(k, int) or not 0 <= k < len(names):
         raise InvalidParameter(f"there is no smooth {term!r}; there are: {', '.join(names)}")
-    found = curves[k]
+    return draw_curve(curves[k], ax)
+
+
+@styled
+def draw_curve(found: Curve, ax: Axes | None = None) -> Axes:
+    """Draw the values of a smooth as `smooth` does."""
     if len(found.columns) == 2:
         ax = axes(ax, 3.4)
         side = round(len(found.x) ** 0.5)
@@ -101,6 +108,13 @@ def random_effects(
     if effect not in names:
         raise InvalidParameter(f"there is no effect {effect!r} of {group}; there are: {', '.join(names)}")
     value, error = np.asarray(frame[effect]), np.asarray(frame[f"{effect}_std_error"])
+    what = "effect" if effect == "intercept" else f"effect on the slope of {short(effect)}"
+    return draw_effects(np.asarray(frame["level"], dtype=object), value, error, group, what, ax)
+
+
+@styled
+def draw_effects(levels: AnyArray, value: Array, error: Array, group: str, what: str, ax: Axes | None = None) -> Axes:
+    """Draw effects of levels, and their standard errors, as `random_effects` does."""
     order = np.argsort(value, kind="stable")
     if len(order) > MOST_GROUPS:
         order = order[np.linspace(0, len(order) - 1, MOST_GROUPS).round().astype(int)]
@@ -110,9 +124,8 @@ def random_effects(
     ax.hlines(place, value[order] - 2 * error[order], value[order] + 2 * error[order], color=ORANGE, linewidth=1.2)
     ax.plot(value[order], place, "o", color=BLUE, markersize=4 if few else 2)
     ax.axvline(0, color=GREY, linewidth=0.8)
-    labels = [short(level) for level in np.asarray(frame["level"], dtype=object)[order]]
+    labels = [short(level) for level in levels[order]]
     ax.set_yticks(place if few else [], labels if few else [])
     ax.grid(axis="y", color=GRID, linewidth=0.4)
     ax.set_axisbelow(True)
-    what = "effect" if effect == "intercept" else f"effect on the slope of {short(effect)}"
     return finished(ax, what, f"{short(group)}, in order of the effect")

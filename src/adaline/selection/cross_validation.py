@@ -283,10 +283,10 @@ class ArrayRows(Rows):
         found: ArrayRows = self.shared[key]
         return found
 
-    def without_columns(self) -> ArrayRows:
-        """Return the rows with no columns of X, for a system that predicts a constant."""
+    def with_columns(self, x: AnyArray, filled: Filled = ()) -> ArrayRows:
+        """Return the rows with other columns, some of them `filled`, and without a known part of the outputs."""
         out = copy(self)
-        out.x, out.offset, out.filled, out.shared = self.x[:, :0], None, (), {}
+        out.x, out.offset, out.filled, out.shared = x, None, filled, {}
         return out
 
     def predicted(self, model: AnyModel, part: slice = slice(None)) -> Any:

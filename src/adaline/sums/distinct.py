@@ -62,7 +62,7 @@ class DistinctValues(Sum):
     def _join(self, k: int, values: Array, weight: Array) -> None:
         every = np.concatenate([self.values[k], values])
         weights = np.concatenate([self.weights[k], weight])
-        order = np.lexsort(every.T[::-1])
+        order = np.argsort(every[:, 0]) if every.shape[1] == 1 else np.lexsort(every.T[::-1])  # the former is quicker
         every = every[order]
         first = np.ones(len(every), dtype=bool)
         first[1:] = (every[1:] != every[:-1]).any(axis=1)

@@ -331,7 +331,9 @@ class AdditiveModel(AdditiveInferred):
     """
 
     takes_additive: ClassVar[bool] = True
-    compared: ClassVar[tuple[dict[str, Any], ...]] = ()  # its formula is for the user to say
+    compared: ClassVar[tuple[dict[str, Any], ...]] = ({},)  # with the terms that the table suggests
+    compared_products: ClassVar[int] = 2**33  # products of columns that a fit sums in a comparison
+    compared_numbers: ClassVar[int] = 2**26  # of X, that a fit learns from in a comparison
 
     takes_offset: ClassVar[bool] = True
     loss: Annotated[LossName | Loss | Family, LOSS] = "gaussian"

@@ -89,11 +89,19 @@ class EffectRows:
         if known is not None:
             return known
         check_column(self.table.relation, name, "groups")
-        tables = (nw.from_native(table, eager_only=True) for table in self.table.learned().tables([name]))
-        found = merged(name, [encode_column(table, name) for table in tables])
+        (found,) = read_levels(self.table, [name])
         if found.gaps:
             raise MissingValues(f"column {name!r} has no value in some rows: leave those out, or fill them in")
         return found if self.kept is None else found.take(self.kept)
+
+
+def read_levels(source: TableSource, names: Sequence[str]) -> tuple[Levels, ...]:
+    """Return the levels of any columns of a table, of the rows that it uses; one read."""
+    parts = []
+    for table in source.learned().tables(list(names)):
+        frame = nw.from_native(table, eager_only=True)
+        parts.append([encode_column(frame, name) for name in names])
+    return tuple(merged(name, [part[q] for part in parts]) for q, name in enumerate(names))
 
 
 class LevelReader:

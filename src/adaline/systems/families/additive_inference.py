@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, HypothesisLike, RowsLike
+from adaline.coding.columns import MISSING_LEVEL
 from adaline.errors import InvalidParameter
 from adaline.fits.additive.design import AdditiveDesign, LearnedGroups, LearnedSmooth, TermPlace, places_of
 from adaline.inference import view
@@ -216,7 +217,8 @@ def _level(columns: InputColumns, j: int, value: float) -> Any:
     """Return the level of a column of X that a number stands for."""
     name = columns.given_names()[j]
     if columns.coding is not None and name.endswith("[index]"):
-        return columns.coding.column(name.removesuffix("[index]"), True).levels[int(value)]
+        levels = columns.coding.column(name.removesuffix("[index]"), True).levels
+        return levels[int(value)] if value < len(levels) else MISSING_LEVEL
     return int(value) if value.is_integer() else value
 
 
