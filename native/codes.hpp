@@ -8,7 +8,7 @@ namespace adaline {
 
 #define ADALINE_LOSSES(NAME)                                                                                          \
     NAME(squared) NAME(logistic) NAME(softmax) NAME(poisson) NAME(gamma) NAME(huber) NAME(tukey) NAME(absolute)       \
-    NAME(quantile) NAME(perceptron) NAME(squared_hinge) NAME(sigmoid_squared) NAME(tanh_squared)
+    NAME(quantile) NAME(perceptron) NAME(squared_hinge) NAME(sigmoid_squared) NAME(tanh_squared) NAME(negative_binomial)
 
 // From rls on they carry a matrix (1 + D) x (1 + D); from wide_identity on, the diagonal of one.
 #define ADALINE_RULES(NAME)                                                                                           \

@@ -80,6 +80,14 @@ inline Cost tanh_squared(vec z, vec t, double) {
     return {e * e * 0.5, e * bend, bend * (bend - y * e * 2.0)};
 }
 
+// By the share s = m / (m + k) = exp(a) / (1 + exp(a)), a = z - ln k, of a mean m = exp(z) and the shape k.
+inline Cost negative_binomial(vec z, vec t, double shape) {
+    const vec a = z - std::log(shape), y = exp(-magnitude(a)), inverse = 1.0 / (y + 1.0), n = t + shape;
+    const auto above = a > 0.0;
+    const vec share = above ? inverse : y * inverse, rest = above ? y * inverse : inverse;
+    return {multiply_add(n, (above ? a : vec{}) + log1p(y), -t * z), share * shape - rest * t, n * share * rest};
+}
+
 // Outputs and targets of some rows, output after output, `pitch` apart; what they cost; and, for products, q = d'(v, 1).
 struct Lot {
     index pitch, rows, K;
@@ -214,6 +222,7 @@ inline Rates rates_of(Loss loss) {
         case Loss::squared_hinge: return apart<squared_hinge>;
         case Loss::sigmoid_squared: return apart<sigmoid_squared>;
         case Loss::tanh_squared: return apart<tanh_squared>;
+        case Loss::negative_binomial: return apart<negative_binomial>;
     }
     __builtin_unreachable();  // Python hands over members only
 }

@@ -25,7 +25,7 @@ from adaline.sums.objective import objective_reference
 from adaline.sums.spread import fused_spread, spread_reference
 from tests.solvers.least_squares import exact as exactly
 from tests.solvers.least_squares.test_digits import check_claim, draw
-from tests.sums.examples import exact
+from tests.sums.examples import KERNELS, exact
 from tests.sums.test_residual import in_fractions
 from tests.turns import in_turn
 
@@ -45,7 +45,6 @@ with pytest.MonkeyPatch.context() as patch:  # Triton decides when it is importe
 
 ROWS, D = 70 if DEVICE == "cpu" else 1003, 5
 MAIN = ("logistic", "softmax", "huber")
-NATIVE = [name for name, loss in LOSSES.items() if loss().kernel is not None]
 
 
 def reduced_by_halves(op: Any, values: Any) -> list[Any]:
@@ -97,10 +96,10 @@ CASES = {  # outputs, what is asked of second derivatives, near, weighted, float
 }
 
 
-@pytest.mark.parametrize("name", NATIVE)
+@pytest.mark.parametrize("name", KERNELS)
 @in_turn("case", lambda name: [case for case in CASES if "near" not in case or name in MAIN])
 def test_value_and_derivatives_are_those_of_the_reference(name: str, case: str) -> None:
-    rng, loss, (outputs, second, near, weighted, single) = np.random.default_rng(0), LOSSES[name](), CASES[case]
+    rng, loss, (outputs, second, near, weighted, single) = np.random.default_rng(0), KERNELS[name](), CASES[case]
     if loss.coupled and outputs == 1:
         return  # one output of softmax has no loss
     x, view = rng.normal(size=(ROWS, D)) + 2, View(np.exp2(rng.integers(-2, 2, D)), rng.normal(size=D))

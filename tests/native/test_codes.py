@@ -11,12 +11,12 @@ import pytest
 
 import adaline
 from adaline import kernels
-from adaline.losses import LOSSES
 from adaline.scans import CoordinateRule, tally
 from adaline.scans.coordinate import LOSSES as LOSSES_OF_COORDINATES
 from adaline.scans.schedules import KINDS, Schedule
 from adaline.sums import moments
 from tests.scans.examples import EXAMPLES
+from tests.sums.examples import KERNELS
 
 native = pytest.importorskip("adaline._native")
 
@@ -29,7 +29,7 @@ SHARED = {
 
 def test_every_loss_rule_and_schedule_of_the_kernels_is_one_of_python() -> None:
     losses = {one.name for one in native.Loss}
-    assert {cls.kernel for cls in LOSSES.values() if cls.kernel} == losses
+    assert {loss().kernel for loss in KERNELS.values()} == losses
     scans = [example.start() for example in EXAMPLES]
     assert {one.rule for one in scans if not isinstance(one, CoordinateRule)} == {one.name for one in native.Rule}
     assert {one.loss for one in scans if isinstance(one, CoordinateRule)} == set(LOSSES_OF_COORDINATES) <= losses

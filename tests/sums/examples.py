@@ -33,6 +33,11 @@ SHAPE = Shape(FEATURES, TARGETS)
 DENSE = ("float64", "float32", "columns", "strided")
 SPARSE = ("csr", "csr32")
 
+KERNELS: dict[str, Callable[[], Loss]] = {  # of losses, by name
+    **{name: cls for name, cls in losses.LOSSES.items() if cls().kernel is not None},
+    "negative_binomial": lambda: losses.loss_of(losses.NegativeBinomial(1.5)),
+}
+
 exact = np.vectorize(Fraction, otypes=[object])
 
 

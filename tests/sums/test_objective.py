@@ -15,10 +15,12 @@ from adaline.losses import LOSSES, CustomLoss, Huber, Loss
 from adaline.sums import HessianProduct, Objective, Point, Spread, ThinnedCurvature, Thinning, View, objective
 from adaline.sums.objective import objective_reference, product_reference
 from adaline.sums.spread import spread_reference
+from tests.sums.examples import KERNELS
 from tests.turns import ISAS, in_turn, instruction_set, needs_native, on_every_isa
 
 pytestmark = pytest.mark.every
-every_loss = pytest.mark.parametrize("name", LOSSES)
+EVERY_LOSS = {**LOSSES, **KERNELS}
+every_loss = pytest.mark.parametrize("name", EVERY_LOSS)
 
 LAYOUTS: dict[str, Any] = {
     "C": lambda x: x,
@@ -84,7 +86,7 @@ def seconds(loss: Loss) -> tuple[str, ...]:
 @every_loss
 @every_layout
 def test_every_loss_in_every_layout(name: str, layout: str) -> None:
-    loss = LOSSES[name]()
+    loss = EVERY_LOSS[name]()
     for n, D, outputs in ((0, 5, 3), (1, 5, 3), (97, 11, 3), (203, 4, 2), (9, 33, 1)):
         block, point = problem(loss, n, D, outputs, layout)
         far = np.where(block.weight == 0, 2.0**12, 1.0)[:, None] * as_dense(block.gathered().x)  # where losses overflow
@@ -118,7 +120,7 @@ def test_second_derivatives_of_all_machines(layout: str, D: int, outputs: int) -
 @every_loss
 def test_nothing_hides_a_bad_number(name: str) -> None:
     for layout in LAYOUTS:
-        block, point = problem(LOSSES[name](), 60, 3, 2, layout)
+        block, point = problem(EVERY_LOSS[name](), 60, 3, 2, layout)
         rows = as_dense(block.gathered().x).copy()
         rows[50, 1] = np.nan
         for w in (None, 1.0 - np.eye(60)[50]):

@@ -65,30 +65,26 @@ def minimise_parameter(
 ) -> tuple[FittedMachine, Constants, LikelyParameter]:
     """Return the machine of a family of the most likely parameter, its constants, and the parameter.
 
-    Weights and parameter are fitted in turn.
+    Weights and parameter are fitted in turn; the weights of the last parameter are refined.
     """
     assert problem.loss.linked is not None
-    parameter, fitted = problem.loss.linked.family.parameter, None
-    value = FIRST[parameter]
+    parameter = problem.loss.linked.family.parameter
+    value, near = FIRST[parameter], options
     for _ in range(MOST_STEPS):
         own = replace(problem, loss=with_parameter(problem.loss, value))
         constants = constants_of(own)
-        near = options if fitted is None else replace(options, init=fitted.solution.theta)
-        fitted = minimise(own, constants, near)
+        fitted = minimise(own, constants, near, refine=False)
+        near = replace(near, init=fitted.solution.theta)
         assert fitted.found is not None
         assert fitted.problem is not None
         unbounded = fitted.solution.certificate.status is Status.NO_MINIMUM
         found = likeliest(fitted.problem, fitted.found.theta, value, 0 if unbounded else MOST_STEPS)
         value, before = found.value, value
         if value == before:
-            break
-    else:
-        assert fitted is not None
-        advice = NOT_SETTLED.format(parameter=parameter)
-        proof = replace(fitted.solution.certificate, status=Status.NOT_CONVERGED, advice=advice)
-        fitted = replace(fitted, solution=fitted.solution._replace(certificate=proof))
-    assert fitted is not None
-    return fitted, constants, found
+            return minimise(own, constants, near), constants, found
+    advice = NOT_SETTLED.format(parameter=parameter)
+    proof = replace(fitted.solution.certificate, status=Status.NOT_CONVERGED, advice=advice)
+    return replace(fitted, solution=fitted.solution._replace(certificate=proof)), constants, found
 
 
 def likely_shape(problem: Problem, theta: Array, shape: float, steps: int = MOST_STEPS) -> LikelyParameter:

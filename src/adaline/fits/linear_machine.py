@@ -188,9 +188,9 @@ class FittedMachine:
     dependence: Dependence | None = None
 
 
-def minimise(problem: Problem, constants: Constants, options: MachineOptions) -> FittedMachine:
-    """Return the machine that minimises the objective."""
-    return _Minimising(problem, constants, options).run()
+def minimise(problem: Problem, constants: Constants, options: MachineOptions, *, refine: bool = True) -> FittedMachine:
+    """Return the machine that minimises the objective; without `refine` its weights only lead to the next fit."""
+    return _Minimising(problem, constants, options, refine).run()
 
 
 def _scoring(loss: Loss) -> Loss:
@@ -201,8 +201,8 @@ def _scoring(loss: Loss) -> Loss:
 class _Minimising:
     """One run of `minimise`, which may find that there is no minimum."""
 
-    def __init__(self, problem: Problem, constants: Constants, options: MachineOptions) -> None:
-        self.problem, self.constants, self.options = problem, constants, options
+    def __init__(self, problem: Problem, constants: Constants, options: MachineOptions, refine: bool) -> None:
+        self.problem, self.constants, self.options, self.refine = problem, constants, options, refine
         self.loss = problem.loss
         self.wanted = constants.gap(options.tol)
         self.unbounded = self.nearly = False
@@ -512,7 +512,7 @@ class _Minimising:
         Larger fits are not refined if ENOUGH_DIGITS are proven already, nor if they are fits of folds.
         """
         options = self.options
-        apart = options.firth or options.l1 or options.solver == "gradient" or self.loss.corners
+        apart = options.firth or options.l1 or options.solver == "gradient" or self.loss.corners or not self.refine
         numbers = problem.size * problem.source.n_rows
         if apart or len(depends.left_out) or numbers > LARGEST_REFINED_SIZE:
             return None

@@ -11,7 +11,7 @@ import triton.language as tl
 
 LOSSES = (
     *("squared", "logistic", "softmax", "poisson", "gamma", "huber", "tukey", "absolute", "quantile", "perceptron"),
-    *("squared_hinge", "sigmoid_squared", "tanh_squared"),
+    *("squared_hinge", "sigmoid_squared", "tanh_squared", "negative_binomial"),
 )
 NOT_CONVEX = ("tukey", "sigmoid_squared", "tanh_squared")
 
@@ -106,6 +106,14 @@ def cost(z, t, parameter, LOSS: tl.constexpr):
         bend = inverse * small
         turn = tl.where(z > 0.0, small - inverse, inverse - small)
         return 0.5 * e * e, e * bend, bend * (bend + e * turn)
+    elif LOSS == "negative_binomial":
+        a = z - tl.log(parameter)
+        y = tl.exp(-tl.abs(a))
+        inverse = 1.0 / (1.0 + y)
+        share = tl.where(a > 0.0, inverse, y * inverse)
+        rest = tl.where(a > 0.0, y * inverse, inverse)
+        value = (t + parameter) * (tl.where(a > 0.0, a, 0.0 * a) + log1p_of_share(y)) - t * z
+        return value, parameter * share - t * rest, (t + parameter) * share * rest
     else:
         tl.static_assert(LOSS == "tanh_squared")
         far = minus_expm1(2.0 * tl.abs(z))

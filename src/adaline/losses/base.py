@@ -139,6 +139,16 @@ class Likelihood(Loss):
     link: Any
 
     @property
+    def kernel(self) -> str | None:  # type: ignore[override]
+        """That of the family through the link."""
+        return self.family.kernels.get(self.link.name)  # type: ignore[no-any-return]
+
+    @property
+    def parameter(self) -> float:
+        """That of the family, where a kernel needs it."""
+        return float(getattr(self.family, self.family.parameter)) if self.kernel else 0.0
+
+    @property
     def linked(self) -> Likelihood | None:
         """The loss itself."""
         return self

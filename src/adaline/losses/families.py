@@ -14,6 +14,7 @@ P. McCullagh, J. A. Nelder, Generalized Linear Models (1989).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -51,6 +52,8 @@ class Family(ABC):
     links: ClassVar[tuple[str, ...]] = POSITIVE_LINKS
     parameter: ClassVar[str] = ""
     """The name of a parameter that a fit estimates where it is "auto"."""
+    kernels: ClassVar[dict[str, str]] = {}
+    """Names of the cost in the native kernels, by the name of the link; they take the parameter of the family."""
 
     @property
     @abstractmethod
@@ -78,7 +81,7 @@ class Family(ABC):
         """Return twice the cost above that of mean = t, (n, K)."""
 
     @abstractmethod
-    def lowest(self, t: Array) -> Array:
+    def lowest(self, t: AnyArray) -> AnyArray:
         """Return the cost of mean = t, (n, K)."""
 
     @abstractmethod
@@ -308,6 +311,7 @@ class NegativeBinomial(Family):
     shape: Any = "auto"
     name: ClassVar[str] = "negative_binomial"
     parameter: ClassVar[str] = "shape"
+    kernels: ClassVar[dict[str, str]] = {"log": "negative_binomial"}
 
     def __post_init__(self) -> None:
         number = isinstance(self.shape, int | float | np.number) and not isinstance(self.shape, bool)
@@ -353,8 +357,9 @@ class NegativeBinomial(Family):
         )
         return 2 * (log - k * np.log1p(d / (mean + k)))
 
-    def lowest(self, t: Array) -> Array:
-        return np.asarray((t + self.shape) * np.log1p(t / self.shape) - scipy.special.xlogy(t, t))
+    def lowest(self, t: AnyArray) -> AnyArray:
+        xp = namespace(t)
+        return (t + self.shape) * xp.log1p(t / self.shape) - t * xp.log(xp.where(t > 0, t, 1.0 + 0.0 * t))
 
     def saturated(self, t: Array, weight: Array) -> Array:
         """That of a Poisson family plus a term of the shape; of a large one by Stirling's series, without k ln k."""
@@ -374,10 +379,9 @@ class NegativeBinomial(Family):
         k, u = self.shape, (t - mean) / (mean + self.shape)
         n = t + k
         if k < LARGE_SHAPE:
-            first = scipy.special.digamma(n) - scipy.special.digamma(k) - np.log1p(mean / k) - u
-            return first, scipy.special.polygamma(1, n) - scipy.special.polygamma(1, k) + mean / (
-                k * (mean + k)
-            ) + u / (mean + k)
+            psi = _of_counts(lambda t: scipy.special.digamma(t + k) - scipy.special.digamma(k), t)
+            slope = _of_counts(lambda t: scipy.special.polygamma(1, t + k) - scipy.special.polygamma(1, k), t)
+            return psi - np.log1p(mean / k) - u, slope + mean / (k * (mean + k)) + u / (mean + k)
         first = _log1p_less(u) + t / (2 * k * n) + _series(n, PSI) - _series(k, PSI)
         return first, u**2 / n - t * (k + n) / (2 * k**2 * n**2) + _series(n, PSI_SLOPE) - _series(k, PSI_SLOPE)
 
@@ -496,6 +500,15 @@ def _log_factor(power: float, dispersion: Any) -> Any:
         series = 0.5 * np.log(large / (2 * np.pi)) - _stirling(large)
         return np.where(k > LARGE_SHAPE, series, k * np.log(k) - k - scipy.special.gammaln(k))
     return -0.5 * np.log(2 * np.pi * phi) if power in (0, 3) else np.nan * phi
+
+
+def _of_counts(f: Callable[[Array], Array], t: Array) -> Array:
+    """Return f at each t; where these are small whole numbers, f is computed once for each of them."""
+    most = t.max(initial=0.0)
+    if not (t.min(initial=0.0) >= 0 and most < t.size):
+        return f(t)
+    counts = t.astype(np.intp)
+    return f(np.arange(most + 1.0))[counts] if (counts == t).all() else f(t)
 
 
 def _series(x: AnyArray, terms: tuple[tuple[int, float], ...]) -> Any:

@@ -106,7 +106,7 @@ class Linked(Likelihood):
             )
         return self.link.output(typical)
 
-    def lowest(self, t: Array) -> Array:
+    def lowest(self, t: AnyArray) -> AnyArray:
         """Return the cost of a mean that is t itself."""
         return self.family.lowest(t)
 
