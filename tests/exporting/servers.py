@@ -108,7 +108,7 @@ def _read(text: str, name: str, model: Any) -> Any:
         return None
     if name == "prediction" and hasattr(model, "classes_"):
         return {str(plain(one)): plain(one) for one in model.classes_}[{"t": "True", "f": "False"}.get(text, text)]
-    return int(text) if name == "prediction" and not hasattr(model, "coef_") else float(text)
+    return float(text)
 
 
 @cache

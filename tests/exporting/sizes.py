@@ -40,7 +40,7 @@ def _sized(one: Node, given: list[Sized], frame: pd.DataFrame) -> Sized:
         value = _numbers(frame[one.value.name])
         return value, np.abs(value)
     if name == "level":
-        return _indices(given[0][0], one.value), np.zeros(n)
+        return _indices(given[0][0], one.value, one.arguments[0]), np.zeros(n)
     if name == "interval":
         x, breaks = given[0][0], np.array(one.value.numbers)
         index = np.searchsorted(breaks, x, side="right" if one.value.closed_left else "left")
@@ -108,7 +108,7 @@ def _numbers(column: Any) -> Array:
     return np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
 
 
-def _indices(values: Any, levels: tuple[Any, ...]) -> Array:
+def _indices(values: Any, levels: tuple[Any, ...], of: Node) -> Array:
     """Return indices of levels, -2 for unknown and -1 for missing ones, as places from the end of the options."""
     places = {level: k for k, level in enumerate(levels)}
 
@@ -116,6 +116,7 @@ def _indices(values: Any, levels: tuple[Any, ...]) -> Array:
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return -1
         text = str(value) if isinstance(levels[0], str) else value
-        return places.get(text, places.get(text.strip() if isinstance(text, str) else text, -2))
+        trimmed = of.name == "input" and of.value.kind == "text"
+        return places.get(text, places.get(text.strip(), -2) if trimmed else -2)
 
     return np.array([place(one) for one in values])

@@ -29,14 +29,14 @@ from adaline import (
     basis,
     open_table,
 )
-from adaline.errors import AdalineError, InvalidParameter, InvalidType
-from adaline.exporting import export, expression
+from adaline.errors import InvalidParameter, InvalidType
+from adaline.exporting import export
 from tests.cases import Case, cases
-from tests.exporting.engines import ENGINES, Found, is_there, plain
+from tests.exporting.agreement import Asked, asked, far
+from tests.exporting.engines import ENGINES, is_there
 from tests.exporting.servers import SERVERS, has_server, without_overflow
 
 NO_FORM = ("WienerFilter", "AdaptiveFilter", "CustomMachine")
-NEAR = 1e-12  # of the size of an output, by which the order of a sum may change it
 EVIL = [
     '"; DROP TABLE t; --',
     "it's",
@@ -54,54 +54,15 @@ EVIL = [
 """Names of columns, and levels, that would end a literal or a comment, or collide."""
 
 
-def said(model: Any, frame: Any) -> Found:
-    """Return what the model itself says of each row, None where it refuses it."""
-    names = expression(model).outputs
-    methods = {"prediction": "predict", "score": "decision_function", "probability": "predict_proba"}
-    out: Found = {key: [] for keys in names.values() for key in keys}
-    for i in range(len(frame)):
-        for group, keys in names.items():
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    values = np.ravel(np.asarray(getattr(model, methods[group])(frame[i : i + 1])))
-            except AdalineError:
-                values = np.array([None] * len(keys))
-            for key, value in zip(keys, values, strict=True):
-                out[key].append(plain(value))
-    return out
-
-
-def compare(found: Found, wanted: Found) -> None:
-    """Assert that outputs agree; labels but where two scores nearly do."""
-    assert list(found) == list(wanted)
-    scores = [np.array(wanted[key], dtype=float) for key in wanted if key.startswith("score")]
-    lead = np.full(len(next(iter(wanted.values()))), np.inf)
-    if scores:
-        best = np.sort(np.abs(scores) if len(scores) == 1 else scores, axis=0)
-        lead = best[-1] if len(scores) == 1 else best[-1] - best[-2]
-    for key, values in wanted.items():
-        known = [value for value in values if value is not None]
-        if (known and isinstance(known[0], str | bool)) or (key == "prediction" and scores):
-            sure = [i for i, one in enumerate(lead) if not one <= 1e-9]
-            assert [found[key][i] for i in sure] == [values[i] for i in sure], key
-            continue
-        ours, theirs = (np.array(one, dtype=float) for one in (found[key], values))
-        assert np.isnan(ours).tolist() == np.isnan(theirs).tolist(), key
-        size = np.abs(theirs[np.isfinite(theirs)]).max(initial=1e-300)
-        np.testing.assert_allclose(ours, theirs, rtol=NEAR, atol=NEAR * size, err_msg=key)
-
-
 @cache
-def fitted(name: str) -> tuple[Any, pd.DataFrame, Found]:
+def fitted(name: str) -> Asked:
     """Return a case fitted to rows with names, rows to score, and what the model says of them."""
     from tests.cases import CASES
 
     given = CASES[name].rows()
     columns = ["x", "select", "\u00e4 b", "x'\""]
     model = CASES[name].fit(given.with_rows(lambda X: pd.DataFrame(X, columns=columns)))
-    rows = pd.DataFrame(given.X[:12], columns=columns)
-    return model, rows, said(model, rows)
+    return asked(model, pd.DataFrame(given.X[:12], columns=columns))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -113,8 +74,8 @@ def test_an_engine_says_what_the_model_says(case: Case, engine: str, tmp_path: P
         with pytest.raises(InvalidType, match=r"signal|Python code"):
             export(case.fit(case.rows()), to="sql")
         return
-    model, rows, wanted = fitted(case.name)
-    compare(ENGINES[engine](model, rows, tmp_path), wanted)
+    given = fitted(case.name)
+    assert not far(ENGINES[engine](given.model, given.rows, tmp_path), given)
 
 
 def table(n: int = 200) -> pd.DataFrame:
@@ -251,12 +212,11 @@ TABLES: dict[str, Callable[[], tuple[Any, pd.DataFrame]]] = {
 
 
 @cache
-def of_a_table(name: str) -> tuple[Any, pd.DataFrame, Found]:
+def of_a_table(name: str) -> Asked:
     """Return a model of a table, rows, and what it says of them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model, rows = TABLES[name]()
-    return model, rows, said(model, rows)
+        return asked(*TABLES[name]())
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -264,8 +224,8 @@ def of_a_table(name: str) -> tuple[Any, pd.DataFrame, Found]:
 def test_tables_are_coded_as_the_model_codes_them(name: str, engine: str, tmp_path: Path) -> None:
     if not is_there(engine):
         pytest.skip(f"{engine} is not installed")
-    model, rows, wanted = of_a_table(name)
-    compare(ENGINES[engine](model, rows, tmp_path), wanted)
+    given = of_a_table(name)
+    assert not far(ENGINES[engine](given.model, given.rows, tmp_path), given)
 
 
 def test_a_tree_is_a_text_to_read() -> None:
@@ -340,10 +300,10 @@ def test_programs_of_the_guide_print_what_it_says(
 def test_servers_code_tables_as_the_model_codes_them(name: str, engine: str, tmp_path: Path) -> None:
     if not has_server(engine):
         pytest.skip(f"{engine} is not installed")
-    model, rows, wanted = of_a_table(name)
-    known = rows.index if engine != "postgres" else without_overflow(rows)
-    rows, wanted = rows.loc[known], {key: [values[i] for i in known] for key, values in wanted.items()}
-    compare(SERVERS[engine](model, rows, tmp_path), wanted)
+    given = of_a_table(name)
+    if engine == "postgres":
+        given = given.of(without_overflow(given.rows))
+    assert not far(SERVERS[engine](given.model, given.rows, tmp_path), given)
 
 
 @pytest.mark.night
@@ -352,5 +312,5 @@ def test_servers_code_tables_as_the_model_codes_them(name: str, engine: str, tmp
 def test_a_server_says_what_the_model_says(case: Case, engine: str, tmp_path: Path) -> None:
     if case.name.startswith(NO_FORM) or not has_server(engine):
         pytest.skip(f"{engine} is not installed, or the model has no form")
-    model, rows, wanted = fitted(case.name)
-    compare(SERVERS[engine](model, rows, tmp_path), wanted)
+    given = fitted(case.name)
+    assert not far(SERVERS[engine](given.model, given.rows, tmp_path), given)

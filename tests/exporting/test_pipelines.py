@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from sklearn.preprocessing import (
     OneHotEncoder,
     OrdinalEncoder,
     PolynomialFeatures,
+    PowerTransformer,
     QuantileTransformer,
     RobustScaler,
     SplineTransformer,
@@ -36,6 +36,7 @@ from sklearn.preprocessing import (
 from adaline import LinearRegression, LogisticRegression, Ridge, basis
 from adaline.errors import InvalidType
 from adaline.exporting import export
+from tests.exporting.agreement import asked, far
 from tests.exporting.engines import ENGINES, is_there
 
 NUMBERS: list[Callable[[], Any]] = [
@@ -54,8 +55,16 @@ NUMBERS: list[Callable[[], Any]] = [
     lambda: KBinsDiscretizer(3, encode="ordinal", strategy="uniform"),
     lambda: PCA(2, whiten=True),
     lambda: TruncatedSVD(2),
-    lambda: make_pipeline(VarianceThreshold(), SelectKBest(k=3)),
+    lambda: make_pipeline(VarianceThreshold(), SelectKBest(k=2)),
     lambda: basis.Spline(4),
+    lambda: QuantileTransformer(n_quantiles=20),
+    lambda: make_pipeline(FunctionTransformer(np.floor), QuantileTransformer(n_quantiles=60)),
+    lambda: SplineTransformer(4, knots="quantile", include_bias=False),
+    lambda: SplineTransformer(5, degree=2, extrapolation="linear", handle_missing="zeros"),
+    lambda: SplineTransformer(4, degree=2, extrapolation="linear"),
+    lambda: SplineTransformer(5, extrapolation="periodic"),
+    lambda: SplineTransformer(4, extrapolation="error"),
+    lambda: SplineTransformer(4, extrapolation="continue", sparse_output=True),
     lambda: SimpleImputer(missing_values=1e9),
     lambda: make_pipeline(Binarizer(), OneHotEncoder(drop="first")),
     lambda: make_pipeline(KBinsDiscretizer(3, encode="ordinal", strategy="uniform"), OneHotEncoder()),
@@ -97,26 +106,11 @@ def rows_to_score() -> pd.DataFrame:
 
 def agrees(model: Any, columns: list[str], folder: Path) -> None:
     """Assert that the engines say what the pipeline says, and nothing where it refuses a row."""
-    wanted: list[Any] = []
-    rows = rows_to_score()[columns]
-    for i in range(len(rows)):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                wanted.append(model.predict(rows[i : i + 1])[0])
-        except ValueError:
-            wanted.append(None)
-    assert None in wanted or "gap" in columns
+    given = asked(model, rows_to_score()[columns].reset_index(drop=True))
+    assert None in given.wanted["prediction"] or "gap" in columns
     for engine in ("python", "c", "javascript", "duckdb"):
-        if not is_there(engine):
-            continue
-        found = next(iter(ENGINES[engine](model, rows, folder).values()))
-        assert [one is None for one in found] == [one is None for one in wanted], engine
-        known = [one for one in found if one is not None]
-        if isinstance(known[0], str):
-            assert found == wanted
-        else:
-            np.testing.assert_allclose(known, [one for one in wanted if one is not None], rtol=1e-11, err_msg=engine)
+        if is_there(engine):
+            assert not far(ENGINES[engine](model, given.rows, folder), given), engine
 
 
 @pytest.mark.filterwarnings("ignore")  # of columns that are combinations of others, in what is learned
@@ -166,8 +160,9 @@ def test_gaps_weights_and_classes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("step", "said"),
     [
-        (QuantileTransformer(n_quantiles=10), "QuantileTransformer has no form outside Python: use KBinsDiscretizer"),
-        (SplineTransformer(), "SplineTransformer has no form outside Python: use adaline.basis.Spline"),
+        (SplineTransformer(degree=1, extrapolation="linear"), "confuses the columns: use extrapolation='continue'"),
+        (PowerTransformer(), "PowerTransformer has no form outside Python: use FunctionTransformer of np.log1p"),
+        (QuantileTransformer(n_quantiles=9, output_distribution="normal"), "'normal': use 'uniform'"),
         (MaxAbsScalerOfMine(), "MaxAbsScalerOfMine has no form outside Python: make its columns before"),
         (FunctionTransformer(lambda X: X + 1), "code of your own"),
         (OneHotEncoder(categories=[[np.nan]] * 3, handle_unknown="ignore"), "no category"),

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
-from adaline.exporting.columns import Choice, DesignTree, FactorColumns, LinearColumns, sum_of_products
-from adaline.exporting.tree import MISSING, Breaks, Node, apply, call, choose, constant, interval, level, total, where
+from adaline.exporting.columns import DesignTree, FactorColumns, polynomial_pieces, sum_of_products, within_period
+from adaline.exporting.tree import MISSING, Node, apply, choose, constant, level, total, where
 from adaline.fits.additive.design import NOWHERE, AdditiveDesign, LearnedGroups, LearnedSmooth
 from adaline.smooths import CubicPieces
 
@@ -75,30 +75,19 @@ class AdditiveTree(DesignTree):
         )
 
 
-def _curve(x: Node, pieces: CubicPieces) -> Choice:
-    """Return the columns of a curve: cubics in t, the distance from the knot below, straight lines at both ends."""
+def _curve(x: Node, pieces: CubicPieces) -> FactorColumns:
+    """Return the columns of a curve: cubics in the distance from the knot below, straight lines at both ends."""
     at, knots = x * math.ldexp(1.0, -pieces.exponent), pieces.knots
     if pieces.periodic:
-        low, span = float(knots[0]), float(knots[-1] - knots[0])
-        at = at - span * call("floor", (at - low) / span)
+        at = within_period(at, float(knots[0]), float(knots[-1]))
     values, bends, h = pieces.values, pieces.curvature, np.diff(knots)[:, None]
     slopes = np.diff(values, axis=0) / h - h / 6 * (2 * bends[:-1] + bends[1:])
-    cubes = np.diff(bends, axis=0) / (6 * h)
-    last = slopes[-1] + h[-1] / 2 * (bends[-2] + bends[-1])
-    zero = np.zeros_like(last)
-    options = [_powers(at, knots[0], values[0], slopes[0], zero, zero)]
-    for j, knot in enumerate(knots[:-1]):
-        options.append(_powers(at, knot, values[j], slopes[j], bends[j] / 2, cubes[j]))
-    options.append(_powers(at, knots[-1], values[-1], last, zero, zero))
-    return Choice(interval(at, Breaks(tuple(knots.tolist()), closed_left=True, inside=False)), (*options, None, None))
-
-
-def _powers(x: Node, knot: float, *coefficients: Array) -> LinearColumns:
-    """Return the columns sum_p coefficients_p (x - knot)^p."""
-    t = x - float(knot)
-    used = [p for p, one in enumerate(coefficients) if np.any(one)]
-    powers = [constant(1.0), t, t * t, t * t * t]
-    return LinearColumns(tuple(powers[p] for p in used), np.array([coefficients[p] for p in used]))
+    last = slopes[-1:] + h[-1] / 2 * (bends[-2:-1] + bends[-1:])
+    tables = np.zeros((4, len(knots) + 1, values.shape[1]))
+    tables[0] = [values[0], *values]
+    tables[1] = [slopes[0], *slopes, *last]
+    tables[2, 1:-1], tables[3, 1:-1] = bends[:-1] / 2, np.diff(bends, axis=0) / (6 * h)
+    return polynomial_pieces(at, knots, np.append(knots[0], knots), tables)
 
 
 def _by_value(x: Node, values: Sequence[float], of: Callable[[int], Node]) -> Node:

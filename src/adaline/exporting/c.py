@@ -112,7 +112,6 @@ class CProgram(Program):
             for k, key in enumerate(keys):
                 at = f"[{k}]" if many else ""
                 assignments.append(f"    out->{group}{at} = {self.of(self.nodes[f'{group}/{key}'], 0)};")
-        first = self.groups.get("prediction", [])
         body = "\n".join(
             ["    (void)row;", *(f"    {line}" for line in [*self.tables, *self.statements]), *assignments]
         )
@@ -128,13 +127,33 @@ class CProgram(Program):
             self._helpers(),
             f"static inline void {name}_predict(const {name}_row *row, {name}_result *out) {{\n{body}\n}}\n",
         ]
-        if len(first) == 1:
-            parts.append(
-                f"static inline void {name}_predict_rows(const {name}_row *rows, size_t count, double *out) {{\n"
-                f"    for (size_t i = 0; i < count; ++i) {{\n        {name}_result found;\n"
-                f"        {name}_predict(rows + i, &found);\n        out[i] = found.prediction;\n    }}\n}}\n"
-            )
+        if len(self.groups.get("prediction", [])) == 1:
+            parts.append(self._loops(types))
         return "\n".join(part for part in parts if part) + f"\n#endif /* {guard} */\n"
+
+    def _loops(self, types: list[str]) -> str:
+        """Return the predictions of many rows; of columns, compilers take several rows in one instruction."""
+        name = self.name
+        fields = [
+            f"    {t}const *{f};" if "*" in t else f"    const {t}*{f};"
+            for t, f in zip(types, self.fields, strict=True)
+        ]
+        gathered = ", ".join(f"from.{f}[i]" for f in self.fields) or "0"
+        loop = (
+            f"    for (size_t i = 0; i < count; ++i) {{\n        {name}_result found;\n%s"
+            f"        {name}_predict(%s, &found);\n        out[i] = found.prediction;\n    }}\n}}\n"
+        )
+        return (
+            f"static inline void {name}_predict_rows(const {name}_row *rows, size_t count, double *out) {{\n"
+            + loop % ("", "rows + i")
+            + f"\n/* Columns of rows, each an array. */\n"
+            f"typedef struct {{\n{chr(10).join(fields) or '    char unused;'}\n}} {name}_columns;\n\n"
+            f"static inline void {name}_predict_columns(\n"
+            f"    const {name}_columns *columns, size_t count, double *__restrict out) {{\n"
+            f"    const {name}_columns from = *columns;\n    (void)from;\n"
+            + loop
+            % (f"        const {name}_row row = {{{gathered}}};\n", "&row")
+        )
 
     def _about_classes(self) -> str:
         return f", and {self.name}_class(k) label k" if self.classes else ""

@@ -311,7 +311,13 @@ def _recurrence(x: Node, steps: Array) -> list[Node]:
 
 
 def _spline(x: Node, knots: Sequence[float], degree: int, intercept: bool, natural: bool) -> FactorColumns:
-    breaks, centres, tables = spline_pieces(tuple(knots), degree, natural, intercept)
+    return polynomial_pieces(x, *spline_pieces(tuple(knots), degree, natural, intercept))
+
+
+def polynomial_pieces(x: Node, breaks: Array, centres: Array, tables: Array) -> FactorColumns:
+    """Return columns that are polynomials between breaks: of coefficients (1 + degree, pieces, columns) of powers of
+    x - centre.
+    """
     options = []
     for k, centre in enumerate(centres.tolist()):
         away = x - centre
@@ -323,6 +329,11 @@ def _spline(x: Node, knots: Sequence[float], degree: int, intercept: bool, natur
     if not len(breaks):
         return options[0]
     return Choice(interval(x, Breaks(tuple(breaks.tolist()), closed_left=True, inside=False)), (*options, None, None))
+
+
+def within_period(x: Node, low: float, high: float) -> Node:
+    """Return x less whole periods, between two ends."""
+    return x - (high - low) * call("floor", (x - low) / (high - low))
 
 
 def basis_rows(basis: Basis, given: Sequence[Node]) -> DesignTree:

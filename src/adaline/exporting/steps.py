@@ -6,6 +6,7 @@ The weights of all columns of such a table make one number for each level, so th
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,16 +29,26 @@ from sklearn.preprocessing import (
     OneHotEncoder,
     OrdinalEncoder,
     PolynomialFeatures,
+    QuantileTransformer,
     RobustScaler,
+    SplineTransformer,
     StandardScaler,
     TargetEncoder,
 )
+from sklearn.utils import get_tags
 
 from adaline.arrays import Array
 from adaline.basis.base import Basis
 from adaline.coding.columns import Column
 from adaline.errors import InvalidData, InvalidType
-from adaline.exporting.columns import DesignTree, basis_rows, level_of
+from adaline.exporting.columns import (
+    DesignTree,
+    basis_rows,
+    level_of,
+    polynomial_pieces,
+    sum_of_products,
+    within_period,
+)
 from adaline.exporting.tree import (
     MISSING,
     NAMES,
@@ -88,24 +99,25 @@ class RawColumn:
 
 @dataclass(frozen=True)
 class CodedColumn:
-    """A number for each level of a category, then one for unknown levels and one for gaps; NaN where there is none."""
+    """A number for each level of a category, then one for unknown levels and one for gaps; NaN where it is missing."""
 
     index: Node
     values: Array
 
     def number(self) -> Node:
         """Return the column as numbers."""
-        return choose(self.index, self.values[:-2], *self.values[-2:])
+        known = np.where(np.isinf(self.values), np.nan, self.values)
+        return choose(self.index, known[:-2], *known[-2:])
 
 
 Given = Node | RawColumn | CodedColumn
 """A column of numbers, a raw one, or one of those that an encoder makes of a category."""
 FittedStep = Any
 """A fitted step."""
+REFUSED = math.inf
+"""What a level is coded as that an encoder refuses; no later step treats it as a gap."""
 NO_TEXTS: Mapping[int, str] = {}
 NEAREST = {
-    "QuantileTransformer": "KBinsDiscretizer with many bins",
-    "SplineTransformer": "adaline.basis.Spline",
     "PowerTransformer": "FunctionTransformer of np.log1p",
     "KNNImputer": "SimpleImputer",
     "IterativeImputer": "SimpleImputer",
@@ -137,7 +149,8 @@ class PipedDesign(DesignTree):
         parts: list[Node] = []
         for one, weight in zip(self.columns, weights.tolist(), strict=True):
             if isinstance(one, CodedColumn):
-                looked_up[one.index] = looked_up.get(one.index, 0.0) + weight * one.values
+                with np.errstate(invalid="ignore"):  # refused levels, inf - inf
+                    looked_up[one.index] = looked_up.get(one.index, 0.0) + weight * one.values
             elif weight:
                 parts.append(weight * _number(one))
         return total([*parts, *(CodedColumn(index, values).number() for index, values in looked_up.items())])
@@ -255,20 +268,26 @@ def _indicators(step: FittedStep, columns: list[Given], texts: Mapping[int, str]
 def _encoded(step: FittedStep, columns: list[Given]) -> list[Given]:
     """Return the columns of an encoder: of each given column some, chosen by its category."""
     out: list[Given] = []
+    left: list[Given] = []
     for j, one in enumerate(columns):
         levels = step.categories_[j].tolist()
         present = [level for level in levels if not _is_gap(level)]
         if not present:
             raise InvalidType(f"column {getattr(one, 'name', j)!r} is encoded and has no category: leave it out")
         made = _rows_of(step, j, levels)
+        kept = out if made.shape[1] else left
+        made = made if made.shape[1] else np.zeros((len(levels), 1))
         rows = {level: row for level, row in zip(levels, made, strict=True) if not _is_gap(level)}
         gaps = [row for level, row in zip(levels, made, strict=True) if _is_gap(level)]
         takes_all = getattr(step, "handle_unknown", "ignore") != "error"
-        unknown = _rows_of(step, j, [_unseen(present)])[0] if takes_all else np.full(made.shape[1], np.nan)
+        unknown = np.full(made.shape[1], 0.0 if takes_all else REFUSED)
+        if takes_all and kept is out:
+            unknown = _rows_of(step, j, [_unseen(present)])[0]
         absent = gaps[-1] if gaps else unknown
         if isinstance(one, CodedColumn):
+            rows[REFUSED] = np.full(made.shape[1], REFUSED)
             known = [absent if value != value else rows.get(value, unknown) for value in one.values.tolist()]
-            out += [CodedColumn(one.index, values) for values in np.array(known).T]
+            kept += [CodedColumn(one.index, values) for values in np.array(known).T]
             continue
         if isinstance(one, RawColumn) and one.filled is not None:
             filled = rows.get(one.filled, unknown)
@@ -283,8 +302,8 @@ def _encoded(step: FittedStep, columns: list[Given]) -> list[Given]:
                 absent = filled
         table = np.vstack([*rows.values(), unknown, absent])
         index = _level_of(one.name, list(rows)) if isinstance(one, RawColumn) else level(one, [*map(float, rows)])
-        out += [CodedColumn(index, values) for values in table.T]
-    return out
+        kept += [CodedColumn(index, values) for values in table.T]
+    return _refusing(out, _numbers(left))
 
 
 def _level_of(name: str, levels: list[Label]) -> Node:
@@ -396,13 +415,74 @@ def _binned(step: FittedStep, columns: list[Node]) -> list[Node]:
     return out
 
 
+def _splined(step: FittedStep, columns: list[Given]) -> list[Given]:
+    """Return the columns of a SplineTransformer, polynomials between knots."""
+    out: list[Given] = []
+    zeros, beyond = getattr(step, "handle_missing", "error") == "zeros", step.extrapolation
+    if beyond == "linear" and step.degree <= 1 and len(columns) > 1:  # scikit-learn changes the degree on its way
+        raise InvalidType(
+            "SplineTransformer has no form outside Python with extrapolation='linear' and a degree below 2, where "
+            "scikit-learn confuses the columns: use extrapolation='continue'"
+        )
+    for one, spline in zip(columns, step.bsplines_, strict=True):
+        x = one.read() if zeros and isinstance(one, RawColumn) else _number(one)
+        knots = np.unique(spline.t[spline.k : len(spline.t) - spline.k])
+        ends = low, high = float(knots[0]), float(knots[-1])
+        if beyond == "periodic":
+            at = within_period(x, *ends)
+        elif beyond == "error":
+            at = where(x > high, MISSING, where(x < low, MISSING, x))
+        else:
+            at = x if beyond == "continue" else _clipped([x], *ends)[0]
+        tables = np.stack([spline(knots[:-1], nu=p) / math.factorial(p) for p in range(spline.k + 1)])
+        pieces = polynomial_pieces(at, knots[1:-1], knots[:-1], tables)
+        slopes = spline(np.array(ends), nu=1) if beyond == "linear" else np.zeros((2, tables.shape[2]))
+        for unit, below, above in zip(np.eye(tables.shape[2]), *slopes.tolist(), strict=True):
+            found = sum_of_products([pieces], unit)
+            if below or above:
+                found = found + where(x < low, below * (x - low), where(x > high, above * (x - high), 0.0))
+            out.append(where(if_missing(x), 0.0, found) if zeros else found)
+        out = out if step.include_bias else out[:-1]
+    return out
+
+
+def _ranked(step: FittedStep, columns: list[Node]) -> list[Node]:
+    """Return the shares of a QuantileTransformer: straight between quantiles, the middle of a jump at one."""
+    if step.output_distribution != "uniform":
+        raise InvalidType(
+            "QuantileTransformer has no form outside Python with output_distribution='normal': use 'uniform'"
+        )
+    out = []
+    for x, quantiles in zip(columns, step.quantiles_.T, strict=True):
+        places = {value: step.references_[quantiles == value] for value in np.unique(quantiles).tolist()}
+        at, first = np.array([*places]), np.array([own[0] for own in places.values()])
+        last = np.array([own[-1] for own in places.values()])
+        slopes = (first[1:] - last[:-1]) / np.diff(at)
+        index = interval(x, Breaks(tuple(at.tolist()), closed_left=True, inside=False))
+        start, slope = choose(index, [0.0, *at[:-1], 0.0]), choose(index, [0.0, *slopes, 0.0])
+        found = (x - start) * slope + choose(index, [0.0, *last[:-1], 1.0])
+        jumps = {value: float(own[0] + own[-1]) / 2 for value, own in places.items() if len(own) > 1}
+        jumps |= {float(at[-1]): 1.0} | {float(at[0]): 0.0}
+        out.append(choose(level(x, [*jumps]), [*jumps.values()], found))
+    return out
+
+
 def _chosen(step: FittedStep, columns: list[Given]) -> list[Given]:
-    return [columns[j] for j in step.get_support(indices=True)]
+    """Return the columns that a step selects."""
+    chosen, refused = step.get_support(), not get_tags(step).input_tags.allow_nan
+    left = [one for one, kept in zip(columns, chosen, strict=True) if refused and not kept]
+    return _refusing([one for one, kept in zip(columns, chosen, strict=True) if kept], _numbers(left))
+
+
+def _refusing(columns: list[Given], left: Sequence[Node]) -> list[Given]:
+    """Return columns, missing also where what is left out is: a step refuses such rows."""
+    return [_number(columns[0]) + total(0.0 * one for one in left), *columns[1:]] if columns and left else columns
 
 
 OF_COLUMNS: dict[type[Any], Callable[[FittedStep, list[Given]], list[Given]]] = {
     ColumnTransformer: _parts,
     SimpleImputer: _imputed,
+    SplineTransformer: _splined,
     FunctionTransformer: _function,
     MissingIndicator: _indicators,
     OneHotEncoder: _encoded,
@@ -419,6 +499,7 @@ OF_NUMBERS: dict[type[Any], Callable[[FittedStep, list[Node]], list[Node]]] = {
     Binarizer: _above,
     PolynomialFeatures: _powers,
     KBinsDiscretizer: _binned,
+    QuantileTransformer: _ranked,
     FisherDiscriminant: _projected,
     PCA: _components,
     TruncatedSVD: _components,

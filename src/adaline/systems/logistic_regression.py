@@ -942,8 +942,7 @@ class LogisticRegression(NearFits, LinearClassifier):
 
     def _pair_probabilities(self, z: Array) -> Array:
         """Return the probabilities that the pairs of classes give to each, added up, (n, K)."""
-        second = Logistic().mean(z)
-        return sum_of_pairs(1.0 - second, second, len(self.classes_))
+        return sum_of_pairs(Logistic().mean(-z), Logistic().mean(z), len(self.classes_))
 
     def _one_fit(self, what: str) -> LikelihoodFit:
         """Return the likelihood that inference is about; refuse several."""
