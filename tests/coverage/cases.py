@@ -126,13 +126,13 @@ def classical(rng: np.random.Generator) -> Ends:
 
 
 def unequal(rng: np.random.Generator, n: int) -> tuple[Any, Any]:
-    """Return rows whose errors grow with |x0|."""
+    """Return rows whose errors grow with abs(x0)."""
     x, z = rows(rng, n)
     return x, z + rng.normal(size=n) * (0.3 + np.abs(x[:, 0]))
 
 
 def by_errors(kind: str, n: int) -> Callable[[np.random.Generator], Ends]:
-    """Return a simulation of robust intervals where errors grow with |x0|."""
+    """Return a simulation of robust intervals where errors grow with abs(x0)."""
 
     def draw(rng: np.random.Generator) -> Ends:
         x, y = unequal(rng, n)
@@ -526,7 +526,7 @@ class Noise(NamedTuple):
 
 NOISES = {
     "normal errors": Noise(lambda x: 1.0, scipy.stats.norm),
-    "errors that grow with |x|": Noise(lambda x: 0.2 + np.abs(x), scipy.stats.norm),
+    "errors that grow with abs(x)": Noise(lambda x: 0.2 + np.abs(x), scipy.stats.norm),
     "errors that grow with x^2": Noise(lambda x: 0.5 + 0.5 * x**2, scipy.stats.norm),
     "heavy-tailed errors, t(2)": Noise(lambda x: 1.0, scipy.stats.t(2)),
     "skew errors, exponential": Noise(lambda x: 1.0, scipy.stats.expon),
@@ -536,7 +536,7 @@ NOISES = {
 def of_quantile(level: float, n: int, noise: Noise, errors: Any, which: slice) -> Callable[[np.random.Generator], Ends]:
     """Return a simulation of intervals of a quantile: of its intercept, slice(1), or slopes, slice(1, None).
 
-    Where errors grow with |x| or x^2, the quantile is no plane. Its best plane has the slopes of the mean, as x is
+    Where errors grow with abs(x) or x^2, the quantile is no plane. Its best plane has the slopes of the mean, as x is
     symmetric and the other column independent of the errors; its intercept is the quantile of all errors.
     """
     truth = np.array([noise.quantile(level), *SLOPES])[which]

@@ -173,3 +173,17 @@ def test_one_group_is_refused(kind: str) -> None:
             fitted.summary(errors=kind, X=X, y=y, groups=np.zeros(len(X)))
         with pytest.raises(InvalidParameter, match="needs groups"):
             fitted.summary(errors=kind, X=X, y=y)
+
+
+@pytest.mark.parametrize("kind", ["cluster", "CR1", "CR2"])
+def test_groups_do_not_judge_as_many_slopes_as_they_are(kind: Any) -> None:
+    """CR3 has a covariance there, with next to no variance in one direction: F would be 269 where no slope is sure."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(6), 20)
+    x = rng.normal(size=(120, 6))
+    y = rng.normal(size=120) + rng.normal(size=6)[group]
+    view = LinearRegression().fit(x, y).with_errors(kind, x, y, groups=group)
+    assert np.isnan(view.summary().to_dict()["f_statistic"])
+    with pytest.raises(InvalidParameter, match="fewer groups than hypotheses"):
+        view.test([f"x{j}" for j in range(6)])
+    assert 0 < view.test([f"x{j}" for j in range(5)]).p_value < 1

@@ -182,7 +182,12 @@ def test_summaries_say_when_intervals_are_short() -> None:
         model = LinearRegression().fit(x[:n], y[:n])
         notes = model.summary(errors="HC0", X=x[:n], y=y[:n]).notes
         assert any("use errors='HC3'" in note for note in notes) == few
+        assert any("HC3" in note for note in model.summary(errors="HC1", X=x[:n], y=y[:n]).notes) == few
         assert not any("HC3" in note for note in model.summary(errors="HC2", X=x[:n], y=y[:n]).notes)
-        drawn = bootstrap(model, x[:n], y[:n], replicates=20)
+        drawn = bootstrap(model, x[:n], y[:n], replicates=20, interval="percentile")
         assert any("interval='studentised'" in note for note in drawn.summary().notes) == few
+        drawn = bootstrap(model, x[:n], y[:n], replicates=20)
+        assert any("interval='studentised'" in note for note in drawn.summary().notes)
+        few_rows = LinearRegression().fit(x[:40], y[:40]).summary(errors="HC2", X=x[:40], y=y[:40])
+        assert any("HC3" in note for note in few_rows.notes)
         assert "90 % instead of 95 %" in str(model.summary(errors="HAC", X=x[:n], y=y[:n]))

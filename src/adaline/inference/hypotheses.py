@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, HypothesisLike
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.classical import EXTRAPOLATED, NO_EXACT_TESTS
+from adaline.inference.clusters import CLUSTERED
 from adaline.inference.covariance import Covariance, about_mean, estimates, factor_of, quadratic
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.least_squares.fit import Fit
@@ -164,10 +165,10 @@ def wald(fit: Fit, covariance: Covariance, tested: Hypotheses) -> tuple[float, f
     difference = estimates(covariance.fit, covariance.k, every)
     difference[assumed:] -= tested.values
     squares = quadratic(covariance.along(every), difference, assumed)
-    if np.isnan(squares):
+    if np.isnan(squares) or not covariance.judges(len(every)):
         raise InvalidParameter(
             f"these {len(every)} hypotheses cannot be tested together: some follow from others"
-            + (", or there are fewer groups than hypotheses" if covariance.errors == "cluster" else "")
+            + (", or there are fewer groups than hypotheses" if covariance.errors in CLUSTERED else "")
         )
     f = squares / len(matrix)
     if assumed and covariance.wild is not None:

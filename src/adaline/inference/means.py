@@ -55,7 +55,7 @@ STATISTIC = {True: "t", False: "z"}
 
 @dataclass(frozen=True, repr=False)
 class MeansTable(IntervalTable):
-    """Means or contrasts with intervals; `student`: whether their statistic is Student's t."""
+    """Means or contrasts with intervals; `student`: whether their statistic is t; `within`: columns that head it."""
 
     COLUMNS: ClassVar[dict[str, str]] = {
         "contrast": "",
@@ -73,9 +73,11 @@ class MeansTable(IntervalTable):
     }
 
     student: bool
+    within: tuple[str, ...] = ()
 
     def _headings(self) -> dict[str, str]:
         found = super()._headings()
+        found |= {"within": ", ".join(self.within)} if "within" in found else {}
         return found | ({"statistic": STATISTIC[self.student]} if "statistic" in found else {})
 
 
@@ -259,9 +261,10 @@ def means_with(
     below = [f"p and intervals by {ADJUSTMENTS[asked.adjustment]}"]
     if curved and compared and "estimate" in compared[0]:
         below.append("differences are those of the outputs")
+    within = tuple(name_list(asked.within))
     return Means(
-        MeansTable(title, rows, asked.level, student, notes=(*notes, *known.notes)),
-        MeansTable("contrasts", compared, asked.level, student, notes=tuple(below)),
+        MeansTable(title, rows, asked.level, student, within, notes=(*notes, *known.notes)),
+        MeansTable("contrasts", compared, asked.level, student, within, notes=tuple(below)),
         asked.adjustment,
         asked.scale,
         tuple(by),

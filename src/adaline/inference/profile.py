@@ -9,8 +9,8 @@ rises so far, as where a plane separates the classes, the end is infinite. Firth
 second derivatives, which the last steps and changes of the gradient correct, as in L-BFGS: far out, where a plane
 separates the classes, steps by I alone leave nine tenths of the error each. Such an end is always finite, as F* rises
 without bound. F* is not convex, and may have several minima at one b: at its end a path compares with the minimum next
-to the other coefficients of the estimate, and continues from the lower one. Of 374 ends of small separated samples 7 were
-still those of a minimum that is not the lowest, found from random starts (20 without the comparison).
+to the other coefficients of the estimate, and continues from the lower one. Of 374 ends of small separated samples 7
+were still those of a minimum that is not the lowest, found from random starts (20 without the comparison).
 
 D. J. Venzon and S. H. Moolgavkar, Applied Statistics 37 (1988), 87-94; G. Heinze and M. Schemper, Statistics in
 Medicine 21 (2002), 2409-2419, for Firth's.
