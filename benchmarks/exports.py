@@ -23,6 +23,12 @@ PROGRAM = """
 #include <stdlib.h>
 #include "model.h"
 void predict(const double *rows, size_t count, double *out) { model_predict_rows((const model_row *)rows, count, out); }
+void predict_columns(const double *first, size_t count, double *out) {
+    model_columns columns;
+    const double **each = (const double **)&columns;
+    for (size_t k = 0; k < sizeof columns / sizeof *each; ++k) each[k] = first + k * count;
+    model_predict_columns(&columns, count, out);
+}
 double total(const double *rows, size_t count) {
     double sums[16] = {0}, all = 0;
     for (size_t i = 0; i + 16 <= count; i += 16)
@@ -49,14 +55,15 @@ def _programs(model: Any, X: Any, settings: Settings) -> Table:
     import onnxruntime
 
     with tempfile.TemporaryDirectory() as folder:
-        predict, total = _compiled(model, X, Path(folder))
+        by_rows, by_columns, total = _compiled(model, X, Path(folder))
         adaline.export(model, Path(folder) / "m.onnx")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         session = onnxruntime.InferenceSession(Path(folder) / "m.onnx", options, providers=["CPUExecutionProvider"])
         theirs, output = adaline.to_sklearn(model), session.get_outputs()[0].name
         turns: dict[str, Callable[[], Any]] = {
-            "C, gcc -O3": predict,
+            "C, gcc -O3, rows": by_rows,
+            "C, gcc -O3, columns": by_columns,
             SUM: total,
             "ONNX in onnxruntime": lambda: session.run([output], {"X": X}),
             "scikit-learn": lambda: theirs.predict(X),
@@ -72,8 +79,8 @@ def _programs(model: Any, X: Any, settings: Settings) -> Table:
     return Table(name, ["", "time", "read", "times the plain sum"], lines)
 
 
-def _compiled(model: Any, X: Any, folder: Path) -> tuple[Callable[[], Any], Callable[[], Any]]:
-    """Return calls of the exported program and of the plain sum, over the same rows."""
+def _compiled(model: Any, X: Any, folder: Path) -> tuple[Callable[[], Any], ...]:
+    """Return calls of the exported program, of rows and of columns, and of the plain sum, over the same rows."""
     import ctypes
 
     adaline.export(model, folder / "model.h", outputs=["prediction"])
@@ -82,13 +89,14 @@ def _compiled(model: Any, X: Any, folder: Path) -> tuple[Callable[[], Any], Call
     subprocess.run(command, cwd=folder, check=True)
     library = ctypes.CDLL(str(folder / "model.so"))
     library.total.restype = ctypes.c_double
-    out, size = np.empty(len(X)), ctypes.c_size_t
+    out, columns, size = np.empty(len(X)), np.asfortranarray(X), ctypes.c_size_t
 
     def pointer(array: Any) -> Any:
         return ctypes.c_void_p(array.ctypes.data)
 
     return (
         lambda: library.predict(pointer(X), size(len(X)), pointer(out)),
+        lambda: library.predict_columns(pointer(columns), size(len(X)), pointer(out)),
         lambda: library.total(pointer(X), size(X.size)),
     )
 
@@ -119,6 +127,6 @@ def _asked(connection: Any, query: str) -> Any:
 
 _TEXT = """\
 The prediction of a model with 20 columns, in the languages of `adaline.export`. C reads rows of doubles from memory,
-and writes a prediction for each; beside it, the plain sum shows what memory gives. onnxruntime computes the graph that
-`export_onnx` writes; scikit-learn's estimator is that of `to_sklearn`.
+or columns, and writes a prediction for each; beside it, the plain sum shows what memory gives. onnxruntime computes the
+graph that `export_onnx` writes; scikit-learn's estimator is that of `to_sklearn`.
 """
