@@ -197,9 +197,16 @@ class SystemTrial:
         """
         if self._classes is None:
             return ()
-        indices = np.flatnonzero(self._learned.fold != k)
-        y = self._learned.y[indices]
-        return () if np.any(y != y[0]) else (indices, MostFrequentClass().fit(indices, y))
+        learned, count = self._learned, len(self._classes)
+        if "rows of classes" not in learned.shared:
+            folds = int(self._rows.fold[-1]) + 1
+            cells = np.bincount(learned.fold.astype(np.intp) * count + learned.y, minlength=folds * count)
+            learned.shared["rows of classes"] = cells.reshape(folds, count)
+        rows = learned.shared["rows of classes"]
+        if np.count_nonzero(rows.sum(axis=0) - rows[k]) > 1:
+            return ()
+        indices = np.flatnonzero(learned.fold != k)
+        return indices, MostFrequentClass().fit(indices, learned.y[indices])
 
     def _row_errors(self) -> Array:
         y, weight = self._rows.y, self._rows.given_weight

@@ -290,9 +290,12 @@ def inspect_rows(table: Table, task: str, given: Recommendation, systems: Sequen
     def without(suspects: Suspects | None, factor: float) -> Alternative | None:
         if suspects is None or not again:
             return None
-        kept = np.setdiff1d(np.arange(len(table.y)), suspects.rows)
+        stays = np.ones(len(table.y), dtype=bool)
+        stays[suspects.rows] = False
+        kept = np.flatnonzero(stays)
         assert table.fold is not None
-        fold = np.unique(table.fold[kept], return_inverse=True)[1]  # a fold may have lost all its rows
+        some = np.bincount(table.fold[kept]) > 0  # a fold may have lost all its rows
+        fold = (np.cumsum(some) - 1)[table.fold[kept]]
         other = _recommended(table.in_folds(kept, take_rows(table.X, kept), fold), task, again, given.measure)
         return Alternative(given, other, f"without {suspects.name}", len(suspects.rows), factor)
 
