@@ -1,10 +1,10 @@
 """What a fit costs on a cluster, to 1e12 rows of 100 columns: rates measured here, arithmetic for the rest.
 
-`python -m benchmarks.scale_model` measures, in about a minute, on one core: to decode Parquet, to take rows into the
-sums of each system, to merge their states, to schedule a task of Dask; and counts passes and bytes of states. It prints
-them, and what a fit takes on clusters of several sizes, and which of its terms decides. With
-`--guide docs/guide/clusters.md` it writes the table of that page anew. `check` holds the model against runs that were
-measured; `python -m benchmarks.clusters report` does so with its own, of 1e7 and 1e8 rows.
+`python -m benchmarks.scale_model` measures, in some minutes, on one core: to make rows of Parquet files, to take rows
+that are held in parts into the sums of each system, to merge their states, to schedule a task of Dask; and counts
+passes and bytes of states. It prints them, and what a fit takes on clusters of several sizes, and which of its terms
+decides. With `--guide docs/guide/clusters.md` it writes the table of that page anew. `check` holds the model against
+runs that were measured; `python -m benchmarks.clusters report` does so with its own, of 1e7 and 1e8 rows.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import pickle
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -39,7 +40,7 @@ CLASSES = 5
 class Rates:
     """What was measured on one core.
 
-    decode : bytes a second, from Parquet to columns of doubles.
+    decode : bytes a second, from Parquet to rows of doubles that are held.
     task : seconds of the scheduler for each task.
     """
 
@@ -156,17 +157,18 @@ def least(run: Callable[[], Any]) -> tuple[float, Any]:
 
 
 @cache
-def measured_rates(rows: int = 400_000, columns: int = 20, tasks: int = 500) -> Rates:
-    """Measure how fast Parquet is decoded and how long the scheduler of Dask takes for a task."""
-    import pyarrow as pa
-    from pyarrow import parquet
+def measured_rates(rows: int = 1_000_000, columns: int = 20, tasks: int = 500) -> Rates:
+    """Measure how fast Parquet becomes held rows, and how long the scheduler of Dask takes for a task.
 
-    x, _ = made(rows, columns)
-    with tempfile.TemporaryDirectory() as folder:
-        name = Path(folder, "rows.parquet")
-        parquet.write_table(pa.table({f"x{j}": column for j, column in enumerate(x.T)}), name)
-        spent, _ = least(lambda: parquet.read_table(name, use_threads=False))
-    return Rates(x.nbytes / spent, _seconds_of_a_task(tasks))
+    The former is what a fit from files takes more than one to rows that are held.
+    """
+    adaline.set_threads(1)
+    with in_parts("linear", rows, columns) as (opened, _):
+        held = opened()
+        within, _ = least(lambda: LinearRegression().fit(held))
+        spent, _ = least(lambda: LinearRegression().fit(opened()))
+    adaline.set_threads(None)
+    return Rates(8.0 * rows * (columns + 1) / max(spent - within, 1e-9), _seconds_of_a_task(tasks))
 
 
 def _seconds_of_a_task(tasks: int) -> float:
@@ -188,16 +190,20 @@ def _nothing(_: int) -> None:
 
 @cache
 def measured_work(columns: int) -> dict[str, Work]:
-    """Measure each system on rows in memory, on one thread; count its passes over a table in parts, and its bytes."""
-    rows = 4_000_000 // columns
-    x, targets = made(rows, columns)
-    adaline.set_threads(1)
+    """Measure each system on one thread over a table in parts that is held, and count its passes and its bytes."""
+    rows = 2 * KEPT // columns  # twice what one process would hold as an array, and more than caches have room for
     out = {}
+    adaline.set_threads(1)
     for name, make in systems().items():
-        y = None if name.startswith("k-means") else targets[name]
-        spent, model = least(lambda make=make, y=y: make().fit(x) if y is None else make().fit(x, y))
-        passes, state, merge = counted(make, columns, name)
-        out[name] = Work(spent / (rows * model.certificate_.passes), state, merge, passes)
+        with in_parts(name, rows, columns) as (opened, engine):
+            table = opened()
+            make().fit(table)  # from here on the rows are held
+            engine.states, engine.bytes, engine.spent = 0, 0, 0.0
+            passes = make().fit(table).certificate_.passes
+            state, merge = engine.bytes // engine.states, engine.spent / engine.states
+            engine.counts = False
+            spent, _ = least(lambda make=make, table=table: make().fit(table))
+        out[name] = Work(spent / (rows * passes), state, merge, passes)
     adaline.set_threads(None)
     return out
 
@@ -207,7 +213,7 @@ class Counting(Here):
 
     def __init__(self) -> None:
         super().__init__(2)
-        self.states, self.bytes, self.spent = 0, 0, 0.0
+        self.states, self.bytes, self.spent, self.counts = 0, 0, 0.0, True
 
     def hold(self, parts: Any, rows: Any = None) -> Any:
         """Return the parts, which tell of the states that are made of them."""
@@ -217,6 +223,9 @@ class Counting(Here):
 
     def _counted(self, results: Callable[..., Iterator[Any]], *arguments: Any) -> Iterator[Any]:
         for result in results(*arguments):
+            if not self.counts:
+                yield result
+                continue
             sent = pickle.dumps(result)
             self.states, self.bytes = self.states + 1, self.bytes + len(sent)
             if isinstance(result, Forest):
@@ -224,22 +233,21 @@ class Counting(Here):
             yield result
 
 
-def counted(make: Callable[[], Any], columns: int, name: str) -> tuple[int, int, float]:
-    """Return passes of a fit over a table in parts, bytes of a state, and seconds to take one in."""
-    import pandas as pd
+@contextmanager
+def in_parts(name: str, rows: int, columns: int) -> Iterator[tuple[Callable[[], Any], Counting]]:
+    """Write rows for a system as a file of eight parts; return how it is opened, and the engine that counts."""
+    import pyarrow as pa
+    from pyarrow import parquet
 
-    rows = KEPT // columns + 1000  # more than are held in memory
     x, targets = made(rows, columns)
-    frame = pd.DataFrame(x, columns=[f"x{j}" for j in range(columns)])
-    if not name.startswith("k-means"):
-        frame["y"] = targets[name]
+    known = {f"x{j}": column for j, column in enumerate(x.T)}
+    target = None if name.startswith("k-means") else "y"
+    if target is not None:
+        known[target] = targets[name]
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "rows.parquet")
-        frame.to_parquet(path, row_group_size=rows // 4)
-        engine = Counting()
-        table = adaline.open_table(path, target="y" if "y" in frame else None, cluster=engine, progress=False)
-        passes = make().fit(table).certificate_.passes
-    return passes, engine.bytes // engine.states, engine.spent / engine.states
+        path, engine = Path(folder, "rows.parquet"), Counting()
+        parquet.write_table(pa.table(known), path, row_group_size=rows // 8)
+        yield lambda: adaline.open_table(path, target=target, cluster=engine, progress=False), engine
 
 
 def duration(value: float) -> str:
@@ -254,7 +262,7 @@ def inputs() -> list[Table]:
     """Return what was measured, as tables."""
     rates = measured_rates()
     rows = [
-        ["Parquet to doubles, a core", f"{rates.decode / 1e9:.2f} GB/s"],
+        ["Parquet to rows that are held, a core", f"{rates.decode / 1e9:.2f} GB/s"],
         ["a task of Dask", seconds(rates.task)],
     ]
     out = [Table("Rates", ["", "measured"], rows)]
@@ -294,6 +302,7 @@ def guide_table() -> Table:
     """Return the table of the guide: passes, rates, and the time of a fit on clusters of three sizes."""
     sizes = [
         ("10 machines, 10 Gb/s", 1e9, 20),
+        ("100 machines, 25 Gb/s", 1e11, 100),
         ("100 machines, 25 Gb/s", 1e12, 100),
         ("1000 machines, 25 Gb/s", 1e12, 100),
     ]
@@ -326,7 +335,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale_model", description=__doc__.partition("\n")[0])
     parser.add_argument("--guide", type=Path, help="the page whose table is written anew")
     path = parser.parse_args().guide
-    for table in [*inputs(), forecasts(1e9, 20), forecasts(1e12, 100)]:
+    for table in [*inputs(), forecasts(1e9, 20), forecasts(1e11, 100), forecasts(1e12, 100)]:
         print(table, end="\n\n", flush=True)
     if path is not None:
         write_guide(path)
