@@ -7,11 +7,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import adaline
+from adaline.sources import Source
+from adaline.state import FittedState
 from tests.cases import EVERY
 
 HOME = Path(adaline.__file__).parent
@@ -172,6 +175,41 @@ def test_attributes_are_written_by_their_names_in_the_methods_of_their_class() -
         if not (isinstance(one.value, ast.Name) and one.value.id in ("self", "cls"))
     ]
     assert len(outside) <= MOST_SET_FROM_OUTSIDE, f"{len(outside)} attributes of other objects are set: {outside}"
+
+
+def set_later(cls: type) -> set[str]:
+    """Return the attributes that the methods of a class but `__init__` set on their own object."""
+    path = modules()[cls.__module__]
+    own = next(one for one in ast.walk(tree(path)) if isinstance(one, ast.ClassDef) and one.name == cls.__name__)
+    methods = [one for one in own.body if isinstance(one, ast.FunctionDef) and one.name != "__init__"]
+    stored = [one for method in methods for one in ast.walk(method) if isinstance(one, ast.Attribute)]
+    return {one.attr for one in stored if isinstance(one.ctx, ast.Store) and ast.unparse(one.value) == "self"}
+
+
+def subclasses(cls: type) -> set[type]:
+    return {cls}.union(*map(subclasses, cls.__subclasses__()))
+
+
+def test_nothing_is_set_on_a_source_after_its_construction() -> None:
+    """What reads find is remembered beside it: counts of reads, labels of tables, and properties computed once."""
+    for name in modules():
+        if name.startswith(("adaline.sources.", "adaline.systems.", "adaline.solvers.")) and "engines" not in name:
+            import_module(name)
+    sources = {one for one in subclasses(Source) if one.__module__.startswith("adaline.")}
+    assert len(sources) > 20
+    assert {one.__name__: found for one in sources if (found := set_later(one))} == {}
+
+
+def test_a_model_is_its_parameters_and_one_state() -> None:
+    """`_state` is all that methods set, but for `set_output` of scikit-learn; parameters are set by `set_params`."""
+    kinds = {one for system in EVERY.values() for one in system.__mro__ if one.__module__.startswith("adaline.")}
+    assert len(kinds) > 40
+    assert {
+        one.__name__: found for one in kinds if (found := set_later(one) - {"_state", "_sklearn_output_config"})
+    } == {}
+    states = {one for one in subclasses(FittedState) if one.__module__.startswith("adaline.")}
+    assert len(states) > 15
+    assert all(one.__dataclass_params__.frozen for one in states)  # type: ignore[attr-defined]
 
 
 def test_imports_are_at_the_top_of_a_file_but_for_those_that_are_slow() -> None:

@@ -64,54 +64,52 @@ def test_sums_are_those_of_the_rows(weighted: bool) -> None:
     rng = np.random.default_rng(2)
     theta, direction = rng.normal(size=(2, 1, 1 + D))
     point = Point(Logistic(), theta, View(np.ldexp(1.0, rng.integers(-2, 3, D)), rng.normal(size=D)), direction)
-    entries = np.concatenate([[0], 1 + held.columns])
-    constant = (
-        point.theta[:, 1:] @ point.view.offset - point.theta[:, 1 + held.columns] @ point.view.offset[held.columns]
-    )
-    turn = direction[:, 1:] @ point.view.offset - direction[:, 1 + held.columns] @ point.view.offset[held.columns]
+    entries = np.concatenate([[0], 1 + held.chosen])
+    constant = point.theta[:, 1:] @ point.view.offset - point.theta[:, 1 + held.chosen] @ point.view.offset[held.chosen]
+    turn = direction[:, 1:] @ point.view.offset - direction[:, 1 + held.chosen] @ point.view.offset[held.chosen]
     first = np.eye(1, len(entries))
     few = Point(
         *(Logistic(), theta[:, entries] + constant * first),
-        *(View(*(part[held.columns] for part in point.view)), direction[:, entries] + turn * first),
+        *(View(*(part[held.chosen] for part in point.view)), direction[:, entries] + turn * first),
     )
     for kind in (Objective, HessianProduct, CurvatureDiagonal):
         wanted, own = (s.sum(kind, p, outputs=1).sums for s, p in ((plain, point), (held, few)))
         at = entries if kind is not Objective else np.concatenate([[0], 1 + entries])
         np.testing.assert_allclose(own.ravel(), wanted.ravel()[at], rtol=1e-10, atol=1e-10 * np.abs(wanted).max())
-    spreads = plain.sum(Spread).of_columns(held.columns), held.sum(Spread)
+    spreads = plain.sum(Spread).of_columns(held.chosen), held.sum(Spread)
     for name in ("weight", "mean", "deviation", "largest"):
         np.testing.assert_allclose(*(getattr(one, name) for one in spreads), rtol=1e-12, atol=1e-12)
-    assert (spreads[1].deviation[np.isin(held.columns, [21, D - 1])] == 0).all()
+    assert (spreads[1].deviation[np.isin(held.chosen, [21, D - 1])] == 0).all()
     np.testing.assert_array_equal(*(one.sum(Targets, Logistic()).sums for one in (plain, held)))
 
 
 def test_columns_are_those_with_entries_most_first() -> None:
     plain, held = sources()
     counts = np.bincount(plain.x.indices, minlength=D)
-    np.testing.assert_array_equal(np.sort(held.columns), np.flatnonzero(counts))
-    assert (np.diff(counts[held.columns]) <= 0).all()
-    assert (held.packed().x != plain.x[:, held.columns]).nnz == 0
-    assert held.names[0] == f"x{held.columns[0]}"
+    np.testing.assert_array_equal(np.sort(held.chosen), np.flatnonzero(counts))
+    assert (np.diff(counts[held.chosen]) <= 0).all()
+    assert (held.packed().x != plain.x[:, held.chosen]).nnz == 0
+    assert held.names[0] == f"x{held.chosen[0]}"
 
 
 def test_rows_and_columns_are_taken() -> None:
     plain, held = sources(True)
     rows = np.array([399, 5, 5, 0, 120])
     some = held.take_rows(rows)
-    assert (next(some.blocks()).x != plain.x[rows][:, held.columns]).nnz == 0
+    assert (next(some.blocks()).x != plain.x[rows][:, held.chosen]).nnz == 0
     np.testing.assert_array_equal(some.read_targets(), plain.targets.values[rows])
     np.testing.assert_array_equal(some.read_weights(), plain.targets.weight[rows])
     chosen = np.array([3, 0, 9])
     found = select_columns(held, chosen)
     assert isinstance(found, SparseSource)
-    assert (found.x != plain.x[:, held.columns[chosen]]).nnz == 0
+    assert (found.x != plain.x[:, held.chosen[chosen]]).nnz == 0
 
 
 def test_entries_of_one_column_are_one_number() -> None:
     x = sparse.csr_array((np.array([1.0, 1.0, 2.0]), np.array([9, 9, 5]), np.array([0, 2, 3])), shape=(2, D))
     held = hold_rows(SparseSource(x, np.zeros((2, 1))))
     assert held is not None
-    np.testing.assert_array_equal(held.packed().x.toarray(), x.toarray()[:, held.columns])
+    np.testing.assert_array_equal(held.packed().x.toarray(), x.toarray()[:, held.chosen])
     np.testing.assert_allclose(held.sum(Spread).root, np.sqrt(2.0))
 
 

@@ -44,7 +44,7 @@ from adaline.input.coded import as_coded, coding_of
 from adaline.input.coded import coded as coded_rows
 from adaline.lazy import nw
 from adaline.sources import Source, TableSource
-from adaline.sources.tables.altered import with_texts
+from adaline.sources.tables.altered import with_lags, with_texts
 from adaline.sources.tables.batches import Runs, batch_table
 from adaline.sources.tables.failures import Reporting, reported_batches
 from adaline.sources.tables.file_options import FileOptions
@@ -256,7 +256,7 @@ def write_predictions(
         kinds = {one.name: one.kind for one in coding.columns}
         readable = with_readable_notes(readable_rows(relation, coding, kinds))
         relation, coding = readable.whole, readable.applied_to(coding)
-        relation.add_lags(coding.needed)
+        relation = with_lags(relation, coding.needed)
         batches = predictions(model, relation, coding, options)
         if as_json or (output is not None and _is_parquet(output)):
             batches = with_numbers(batches, coding)
@@ -395,7 +395,7 @@ def predict_on_cluster(
     relation = Relation(data, reading_for(model, FileOptions()))
     parts = FileParts(choose_engine(cluster), relation)
     if not is_pipeline(model):
-        relation.add_lags(coding_for(model, relation).needed)
+        relation = with_lags(relation, coding_for(model, relation).needed)
     if isinstance(last_step(model), SignalSystem) or not relation.plain_files:
         raise InvalidParameter("each prediction of this model depends on the rows before it: predict without --cluster")
     output.mkdir(exist_ok=True)

@@ -35,6 +35,7 @@ from adaline.sources.tables.coding import (
     required_columns,
     target_columns,
     usable_columns,
+    with_formula_lags,
 )
 from adaline.sources.tables.file_options import FileOptions
 from adaline.sources.tables.notation import date_formats
@@ -237,6 +238,7 @@ def open_data(
     parts = None if request.cluster is None else FileParts(choose_engine(request.cluster), relation)
     relation = with_dates(relation, request.spec.dates) if parts is None else relation
     spec = read_spec(relation, request.spec)
+    relation = with_formula_lags(relation, spec)
     left_out: dict[str, str] = {}
     explained: set[str] = set()
     nearly: dict[str, str] = {}
@@ -271,8 +273,7 @@ def open_data(
         spec, missing, empty = _settle_gaps(relation, spec, request, missing, most_lost, count_missing)
         left_out |= empty
     notes += [_left_out_note(name, left_out[name], request) for name in left_out if name not in explained]
-    source = TableSource(TableRows(relation, parts), spec)
-    source.keep()
+    source = TableSource(TableRows(relation, parts), spec).keep()
     if spec.missing != "error" and missing.without_target:
         note = f"{part_of(missing.without_target, missing.rows)} left out: no value of {' or '.join(required)}"
         notes.append(note + _words_text(relation, required, request))
@@ -286,7 +287,7 @@ def open_data(
     labels = is_column and (
         relation.kind(target) in LABELS or target in categories or few == 2
     )  # two numbers are two classes
-    order = source.labels.order() if labels and (categories.get(target) or relation.is_ordered(target)) else None
+    order = source.labels.column.order() if labels and (categories.get(target) or relation.is_ordered(target)) else None
     few = 0 if labels else few
     notes = [*relation.notes, *notes]
     known = left_out, tuple(notes), gaps, nearly, tuple(many)
@@ -514,7 +515,6 @@ def _columns(relation: Relation, spec: TableSpec) -> tuple[str, list[str]]:
     texts = [name for name in relation.schema if relation.kind(name) in ("text", "category")]
     everything = [name for name in relation.schema if name not in (spec.weight, relation.index)]
     formula = read_formula(spec.formula, texts, list(relation.schema), everything=everything)
-    relation.add_lags(formula.columns())
     return formula.target, [*formula.columns(), *formula.absorb, *spec.absorb]
 
 

@@ -127,7 +127,7 @@ def open_classes(
         counts = weights.of(len(classes))
     if len(classes) < 2 or (counts > 0).sum() < 2:
         raise too_few_classes(system, classes[counts > 0])
-    columns = None if held is None else held.columns
+    columns = None if held is None else held.chosen
     if isinstance(source, CompactRows) and len(classes) > 2:  # several outputs have no sums over units apart
         source = source.packed()
     if class_weight is None:

@@ -169,7 +169,7 @@ def open_labelled(
             rows, book = source.numbered()
             return columns.expand(rows), book
 
-        unknown = is_table(source) and source.costly and not (source.knows_labels or source.targets.offset)
+        unknown = is_table(source) and source.costly and not (source.labels.known or source.targets.offset)
         return LabelledRows(
             columns,
             lambda: source.find_labels(guess=True),
@@ -409,7 +409,7 @@ def _open_source(
     rows = _absorbed(system, source) if targets else unlabelled(source)
     basis = learn_basis(system, rows)
     kept, first = kept_names(source.names), first_index(source.names)
-    columns = InputColumns(source.shape.features, kept, coding, basis, source.hashed, first)
+    columns = InputColumns(source.shape.features, kept, coding, basis, source.columns.hashed, first)
     return OpenedRows(rows, columns)
 
 

@@ -113,7 +113,6 @@ class SeparatedLevels:
 class AbsorbedSource(ArraySource):
     """Rows in memory from which effects were absorbed; `separated` : levels of all rows, where some were left out."""
 
-    coding: Coding
     separated: tuple[SeparatedLevels, ...] = ()
 
     def __init__(
@@ -129,8 +128,12 @@ class AbsorbedSource(ArraySource):
         self.targets, self.separated = replace(targets, weight=rows.weight, weighted=rows.weight is not None), separated
         self.shape = Shape(features, targets.count)
         self.rows, self.absorption, self.removal = rows, absorption, removal
-        self.coding = rows.table.coding
-        self.reads = rows.table.reads
+        self.columns, self.reads = rows.table.columns, rows.table.reads
+
+    @property
+    def coding(self) -> Coding:
+        """How the columns were made from those of the table."""
+        return self.rows.table.coding
 
     def retargeted(self, targets: RowTargets) -> IndexedSource:
         """Return the same rows with other targets and weights, without a word on what was absorbed from them."""

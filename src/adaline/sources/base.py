@@ -22,6 +22,7 @@ from adaline.block import Block, Shape
 from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.scans import Scan, State
+from adaline.sources.columns import UNNAMED, RowColumns, number_columns
 from adaline.sources.matrix import RowMatrix
 from adaline.sources.runners import HERE, Reader, Runner, S, begin_read
 from adaline.sources.targets import (
@@ -51,10 +52,9 @@ class Source(ABC):
 
     shape: Shape
     n_rows: int
+    columns: RowColumns = UNNAMED
+    """What the columns of X mean."""
     targets: RowTargets
-    names: tuple[str, ...] | None
-    coding: Coding | None = None
-    """How the columns were made from those of a table; None where they were not."""
     tabular: ClassVar[bool] = False
     """Whether the class is `TableSource`."""
     sparse: bool = False
@@ -74,8 +74,16 @@ class Source(ABC):
     """Names of the columns of a table whose effects are to be absorbed before a fit."""
     absorption: Any = None
     """What was absorbed from the rows, where they are those of `Absorbed`."""
-    hashed: bool = False
-    """Whether the columns are those that all names of a file are hashed to."""
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns of X, (D,); None where they have none."""
+        return self.columns.names
+
+    @property
+    def coding(self) -> Coding | None:
+        """How the columns of X were made from those of a table; None where they were not."""
+        return self.columns.coding
 
     def in_columns(self, count: int, names: Sequence[str] | None, hashed: bool) -> Source:
         """Return the same rows in the D columns of a model, with their (D,) names, where a file leaves that open."""
@@ -130,6 +138,10 @@ class Source(ABC):
     @abstractmethod
     def leaf(self) -> Any:
         """The source that the rows come from; of a view that of its base."""
+
+    @abstractmethod
+    def with_leaf(self, leaf: Source) -> Source:
+        """Return the same view of the rows of another leaf."""
 
     def scan(self, scan: Scan, order: NDArray[np.int64] | None = None, outputs: Array | None = None) -> None:
         """Run a scan over all rows, in place: in their order, or in the order given where they lie in memory.
@@ -206,6 +218,10 @@ class Leaf(Source):
         """The source itself."""
         return self
 
+    def with_leaf(self, leaf: Source) -> Source:
+        """Return the other leaf."""
+        return leaf
+
     def leaves(self, readers: Iterator[Reader], zero: Callable[[], Sum]) -> Iterator[tuple[int, Reader]]:
         """Return readers of rows that share a sum, of which `zero` makes an empty one, with its place in the tree."""
         return enumerate(readers)
@@ -233,7 +249,7 @@ class IndexedSource(Leaf):
     rows_per_block: int
 
     def __init__(self, x: AnyArray, t: AnyArray, weight: AnyArray = None, names: tuple[str, ...] | None = None) -> None:
-        self.x, self.targets, self.names = x, RowTargets.held(t, weight), names
+        self.x, self.targets, self.columns = x, RowTargets.held(t, weight), number_columns(names)
         self.n_rows = int(x.shape[0])
         self.shape = Shape(int(x.shape[1]), self.targets.count)
         self.reads = [0]

@@ -80,7 +80,7 @@ def run_work(work: bytes, numbers: PartNumbers, tables: Sequence[Any], threads: 
     source, function = pickle.loads(work)
     here = stretches(numbers, tables)
     if source is not None:
-        source.leaf.stretches = here
+        source = source.with_leaf(source.leaf.holding(here))
     with at_most(threads):
         return function(here if source is None else source)
 

@@ -8,6 +8,7 @@ Where phi(x) of all rows takes at most `IN_MEMORY` bytes, it is evaluated once a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -78,8 +79,8 @@ class Expanded(SameTargets):
         super().__init__(base)
         given = [column_name(base, j) for j in range(base.shape.features)]
         self.basis = basis
-        self.names = tuple(basis.names(given))
-        self.shape = Shape(len(self.names), base.shape.targets)
+        names = tuple(basis.names(given))
+        self.columns, self.shape = replace(base.columns, names=names), Shape(len(names), base.shape.targets)
         self.sparse = False
         self.step = piece_rows(self.shape.features)
 

@@ -22,6 +22,7 @@ from adaline.block import MAX_BLOCK_ROWS, Block, Shape, UnitsApart
 from adaline.coding.names import ChosenNames
 from adaline.sources.array import SparseSource
 from adaline.sources.base import InMemory, Leaf, Source
+from adaline.sources.columns import RowColumns
 from adaline.sources.runners import Reader, each_block
 from adaline.sources.targets import RowTargets, TargetChange, taken_targets
 from adaline.sources.threads import run_blocks
@@ -38,7 +39,7 @@ class CompactRows(InMemory, Leaf):
     Parameters
     ----------
     lots : the rows, in the columns that have entries.
-    columns : (D',) the indices of those columns among all.
+    chosen : (D',) the indices of those columns among all.
     t, weight : targets (N, K), and weights (N,) or None.
     origin : the source that the rows were read from.
     """
@@ -46,11 +47,11 @@ class CompactRows(InMemory, Leaf):
     sparse = True
 
     def __init__(
-        self, lots: list[UnitsApart], columns: NDArray[np.intp], t: Array, weight: Array | None, origin: Source
+        self, lots: list[UnitsApart], chosen: NDArray[np.intp], t: Array, weight: Array | None, origin: Source
     ) -> None:
-        self.lots_of_rows, self.columns, self.origin = lots, columns, origin
+        self.lots_of_rows, self.chosen, self.origin = lots, chosen, origin
+        self.columns = RowColumns(cast(tuple[str, ...], ChosenNames(origin.names, chosen)))
         self.targets, self.reads = RowTargets.held(t, weight), origin.reads
-        self.names = cast(tuple[str, ...], ChosenNames(origin.names, columns))
         self.most_threads = len(lots)
         self.ends = np.cumsum([0, *(lot.shape[0] for lot in lots)])
         self.n_rows = int(self.ends[-1])
@@ -85,7 +86,7 @@ class CompactRows(InMemory, Leaf):
         if (order[1:] < order[:-1]).any():
             some = some.taken(np.argsort(order))
         t, weight = taken_targets(rows, self.targets.values, self.targets.weight)
-        return replaced(CompactRows([some], self.columns, t, weight, self.origin), reads=[0])
+        return replaced(CompactRows([some], self.chosen, t, weight, self.origin), reads=[0])
 
     def take_columns(self, columns: NDArray[np.intp]) -> SparseSource:
         """Return some columns, copied, in the order given."""

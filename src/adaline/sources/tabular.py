@@ -30,7 +30,7 @@ def label_order(source: Source) -> list[Any] | None:
     """Return the labels in the order of their categories, those without rows too; None where none is declared."""
     while isinstance(source, SameTargets):
         source = source.base
-    return source.labels.order() if is_table(source) else None
+    return source.labels.column.order() if is_table(source) else None
 
 
 def target_values(source: Source) -> NDArray[Any]:

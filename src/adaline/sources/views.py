@@ -21,6 +21,7 @@ from adaline.block import MAX_BLOCK_ROWS, Block, Shape
 from adaline.row_hashes import row_hashes
 from adaline.sources.array import source_of
 from adaline.sources.base import InMemory, Source
+from adaline.sources.columns import RowColumns
 from adaline.sources.engine import refuse_many
 from adaline.sources.matrix import RowMatrix
 from adaline.sources.runners import Reader, Runner
@@ -33,7 +34,7 @@ class SourceView(Source):
 
     def __init__(self, base: Source) -> None:
         self.base = base
-        self.shape, self.names, self.coding, self.reads = base.shape, base.names, base.coding, base.reads
+        self.shape, self.columns, self.reads = base.shape, base.columns, base.reads
         self.sparse, self.streamed, self.costly = base.sparse, base.streamed, base.costly
         self.parallel, self.targets = base.parallel, base.targets.described()
 
@@ -55,6 +56,10 @@ class SourceView(Source):
     def leaf(self) -> Any:
         """The source that the rows come from."""
         return self.base.leaf
+
+    def with_leaf(self, leaf: Source) -> Source:
+        """Return the same view of the rows of another leaf."""
+        return replaced(self, base=self.base.with_leaf(leaf))
 
     @property
     def density(self) -> float:
@@ -134,7 +139,7 @@ class WithoutColumns(SameTargets):
 
     def __init__(self, base: Source) -> None:
         super().__init__(base)
-        self.shape, self.names, self.coding = Shape(0, base.shape.targets), (), None
+        self.shape, self.columns = Shape(0, base.shape.targets), RowColumns(())
         self.sparse, self.targets = False, base.targets
 
     def _with(self, base: Source) -> Source:
@@ -259,7 +264,7 @@ def in_memory(source: Source) -> Source:
         return source
     out = source_of([block.gathered() for block in source.blocks()], source.names)
     targets = replace(source.targets, values=out.targets.values, weight=out.targets.weight)
-    return replaced(out.retargeted(targets), coding=source.coding, reads=source.reads)
+    return replaced(out.retargeted(targets), columns=source.columns, reads=source.reads)
 
 
 def recoded(source: Source, values: Array, class_weight: Array | None = None) -> Source:

@@ -18,6 +18,7 @@ from pyarrow import parquet
 from adaline import LinearRegression, open_table
 from adaline.cli import main
 from adaline.errors import AdalineError, UnreadableTable
+from adaline.sources.tables.source import TableSource
 
 ROWS = "a,y\n" + "".join(f"{i},{2 * i}\n" for i in range(50))
 TABLE = pa.table({"a": np.arange(50.0), "y": 2 * np.arange(50.0)})
@@ -177,7 +178,7 @@ def test_a_file_that_grows_while_it_is_read(suffix: str, form: str, tmp_path: Pa
         file.write(path.read_bytes())
     list(blocks)
     assert rows.relation.stamps() != stamp
-    rows._blocks = None  # as if the table were too large to be held
+    rows = TableSource(rows.rows, rows.spec, rows.learned())  # as if the table were too large to be held
     with pytest.raises(UnreadableTable, match="has changed since it was opened: open it again"):
         LinearRegression().fit(rows)
 

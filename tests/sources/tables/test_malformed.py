@@ -31,6 +31,7 @@ from pyarrow import parquet
 from adaline import GaussianClassifier, LinearRegression, open_table, storage
 from adaline.cli import main
 from adaline.errors import AdalineError
+from adaline.sources.tables.target_labels import holds_labels
 
 LONGEST = 400
 A = [1.5, 2.0, 3.25, 4.0, 5.0, 6.5, 7.0, 8.0, 9.75, 10.0, 11.0, 12.0]
@@ -923,7 +924,7 @@ def test_one_clear_line_or_the_right_fit(name: str, tmp_path: Path) -> None:
 
     def fit() -> tuple[Any, int]:
         table = open_table(case.data, target=case.target, progress=False, **case.options)
-        model = GaussianClassifier() if table.has_labels else LinearRegression()
+        model = GaussianClassifier() if holds_labels(table.learned()) else LinearRegression()
         return model.fit(table), table.n_rows
 
     if case.error is None:

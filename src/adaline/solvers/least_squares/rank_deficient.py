@@ -111,15 +111,15 @@ def proven_factor(source: Source, normal: Normal, limit: float) -> tuple[Spectra
 class ColumnsAsTargets(SourceView):
     """The rows of a source with some of their own columns as targets."""
 
-    def __init__(self, base: Source, columns: NDArray[np.intp]) -> None:
+    def __init__(self, base: Source, chosen: NDArray[np.intp]) -> None:
         super().__init__(base)
-        self.columns = columns
-        self.targets = replace(self.targets, count=len(columns))
-        self.shape = Shape(base.shape.features, len(columns))
+        self.chosen = chosen
+        self.targets = replace(self.targets, count=len(chosen))
+        self.shape = Shape(base.shape.features, len(chosen))
 
     def _transformed(self, block: Block) -> Block:
         block = block.gathered()
-        own = block.x[:, self.columns]
+        own = block.x[:, self.chosen]
         own = own.toarray() if is_sparse(own) else host(own)
         return replace(block, t=np.ascontiguousarray(own, dtype=np.float64))
 

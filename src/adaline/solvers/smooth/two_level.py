@@ -80,7 +80,7 @@ class CoarseSpace:
         head[np.argsort(-square / problem.ridge, kind="stable")[:HEAD]] = True
         order = np.arange(problem.features)
         if isinstance(problem.source, CompactRows):
-            order = np.argsort(problem.source.columns)  # side by side as they were coded: levels of one column
+            order = np.argsort(problem.source.chosen)  # side by side as they were coded: levels of one column
         before = np.cumsum(np.where(head, 0.0, square)[order])
         group = np.empty(problem.features, dtype=np.intp)
         group[order] = int(head.sum()) + np.minimum(before / (before[-1] or 1.0) * RANGES, RANGES - 1).astype(np.intp)

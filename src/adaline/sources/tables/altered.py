@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from adaline.attributes import replaced
 from adaline.coding import Coding
+from adaline.coding.expressions import lag_of
 from adaline.coding.numerals import Notation
 from adaline.lazy import pa
 from adaline.sources.tables.file_options import FileOptions
@@ -30,9 +31,26 @@ def with_texts(relation: Table, names: Collection[str]) -> Table:
 
 def with_columns_of(relation: Table, coding: Coding, texts: Collection[str] = ()) -> Table:
     """Return a table with the columns that a model reads: levels that are texts as such, some others too, and lags."""
-    other = with_texts(relation, [*coding.texts, *texts])
-    other.add_lags(coding.needed)
-    return other
+    return with_lags(with_texts(relation, [*coding.texts, *texts]), coding.needed)
+
+
+def with_lags(relation: Table, names: Iterable[str]) -> Table:
+    """Return a table with the columns that are called as in "lag(x, 2)": column x as it was 2 rows before.
+
+    They are missing in the first rows.
+    """
+    lags = {name: lag for name in names if name not in relation.schema and (lag := lag_of(name)) is not None}
+    lags = {name: lag for name, lag in lags.items() if lag[0] in relation.schema}
+    if not lags:
+        return relation
+    made = [f"lag({relation.value(of)}, {k}) OVER () AS {quoted(name)}" for name, (of, k) in lags.items()]
+    return replaced(
+        relation,
+        sql=f"(SELECT *, {', '.join(made)} FROM {relation.sql})",
+        parquet=False,
+        schema=relation.schema | {name: relation.schema[of] for name, (of, _) in lags.items()},
+        groups={},
+    )
 
 
 def read_as_fitted(relation: Table, coding: Coding) -> Table:

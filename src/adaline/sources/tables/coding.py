@@ -17,7 +17,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.coding import Coding, Effect, Learned, Term
 from adaline.coding.columns import FEW_LEVELS, nearly_unique
-from adaline.coding.expressions import compiled, names_in
+from adaline.coding.expressions import compiled, lag_of, names_in
 from adaline.coding.formula import read_formula, targets_of
 from adaline.coding.frames import plain_terms
 from adaline.coding.learn import MOST_KEPT, TEXTS, ColumnPlan, check_coding, learn_column, refusal, refuse_prose
@@ -27,7 +27,7 @@ from adaline.coding.terms import without_repetition
 from adaline.coding.units import without_unit
 from adaline.errors import InvalidData, InvalidParameter, MissingValues
 from adaline.lazy import nw
-from adaline.sources.tables.altered import with_texts
+from adaline.sources.tables.altered import with_lags, with_texts
 from adaline.sources.tables.batches import without_missing
 from adaline.sources.tables.failures import shorten
 from adaline.sources.tables.notation import TextColumn
@@ -274,6 +274,21 @@ class Design:
         raise MissingValues(describe_gaps(self.title, found))
 
 
+def with_formula_lags(relation: Relation, spec: TableSpec) -> Relation:
+    """Return a table with the columns of earlier rows that a formula names, as in "y ~ lag(y, 1)"."""
+    if spec.formula is None or "lag(" not in spec.formula:
+        return relation
+    texts = [name for name in relation.schema if relation.kind(name) in TEXTS]
+    formula = read_formula(spec.formula, texts, list(relation.schema), everything=_free_columns(relation, spec))
+    return with_lags(relation, formula.columns())
+
+
+def _free_columns(relation: Relation, spec: TableSpec) -> list[str]:
+    """Return the columns that "." of a formula may stand for."""
+    others = (spec.weight, spec.offset, relation.index)
+    return [name for name in relation.schema if name not in others and lag_of(name) is None]
+
+
 def design_of(relation: Relation, spec: TableSpec) -> Design:
     """Return what is known of the coding of a table's columns without its rows; refuse columns that have none."""
     kinds = {name: relation.kind(name) for name in relation.schema} | {name: "category" for name, _ in spec.categories}
@@ -289,7 +304,7 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
             [name for name, kind in kinds.items() if kind in (*TEXTS, *WHOLE)],
             list(relation.schema),
             booleans=[name for name, kind in kinds.items() if kind == "boolean"],
-            everything=[n for n in relation.schema if n not in (spec.weight, spec.offset, relation.index)],
+            everything=_free_columns(relation, spec),
         )
         target, targets, intercept = formula.target, targets_of(formula.target), formula.intercept
         if formula.offset is not None and spec.offset is not None:
@@ -299,8 +314,6 @@ def design_of(relation: Relation, spec: TableSpec) -> Design:
         spec = replace(spec, offset=formula.offset or spec.offset, absorb=formula.absorb or spec.absorb)
         check_absorbed(spec, targets)
         features = formula.columns()
-        relation.add_lags(features)
-        kinds |= {name: relation.kind(name) for name in features if name not in kinds}
         terms = without_repetition(formula.terms, intercept, spec.whole)
         if formula.endogenous:
             last = len(formula.terms) - formula.instruments

@@ -17,11 +17,13 @@ from itertools import chain
 from typing import Any, NamedTuple, NoReturn, cast
 
 from adaline.arrays import Array, ThetaLike
+from adaline.attributes import replaced
 from adaline.block import Block, Shape
 from adaline.coding import Coding
 from adaline.errors import InvalidParameter, MissingValues
 from adaline.lazy import nw, pa
 from adaline.sources.base import Leaf, Source
+from adaline.sources.columns import RowColumns
 from adaline.sources.engine import Engine, Held, PartNumbers, Stretch, numbered_tables, pack, refuse_many, stretches
 from adaline.sources.progress import watched
 from adaline.sources.runners import Config, R, Reader, RowsToRun, Runner, S, T, Threads, each_block, first_rows
@@ -59,11 +61,15 @@ class PartRows(Leaf):
     streamed = costly = True
 
     def __init__(self, targets: RowTargets, reader: BlockReader, cutting: Cutting) -> None:
-        coding = self.coding = reader.coding
+        coding = reader.coding
         self.shape, self.sparse = Shape(coding.count, targets.count), coding.sparse
-        self.names = cast("tuple[str, ...]", coding.names)
+        self.columns = RowColumns(cast("tuple[str, ...]", coding.names), coding)
         self.reader, self.cutting, self.targets, self.reads = reader, cutting, targets, [0]
         self.stretches: Sequence[Stretch] = ()
+
+    def holding(self, stretches: Sequence[Stretch]) -> PartRows:
+        """Return the rows of these parts."""
+        return replaced(self, stretches=stretches)
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
@@ -214,8 +220,7 @@ class TableParts(Runner):
         with self._pass(rows, None) as (held, _, numbers, done):
             here = pickle.loads(pack(rows))
             for at, tables in zip(numbers, held.tables(), strict=True):
-                here.leaf.stretches = stretches(at, tables)
-                yield from here.blocks()
+                yield from here.with_leaf(here.leaf.holding(stretches(at, tables))).blocks()
                 done(sum(table.num_rows for table in tables))
 
     @contextmanager
@@ -329,13 +334,13 @@ class FileParts(TableParts):
         self.engine, self.relation, self.text = engine, relation, not relation.parquet
 
     def of(self, relation: Relation) -> TableParts:
-        """Return the parts of the same files."""
+        """Return the parts of the same files; refuse columns of earlier rows."""
+        if not relation.plain_files:
+            raise InvalidParameter("lag() needs the rows before each row, which parts of a table do not have")
         return self if relation is self.relation else FileParts(self.engine, relation)
 
     def place(self, columns: Sequence[str], where: str, required: Sequence[str], indexed: Sequence[str] = ()) -> Held:
         """Return parts of 2^k row groups, or of one file of text."""
-        if not self.relation.plain_files:
-            raise InvalidParameter("lag() needs the rows before each row, which parts of a table do not have")
         if self.text:
             names = [os.path.abspath(name) for name in self.relation.opened.files]  # workers run in other folders
             queries = self.relation.queries_of(columns, where, names, indexed)

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from adaline.coding.expressions import lag_of
 from adaline.coding.numerals import Notation
 from adaline.sources.tables.batches import (
     DecodedGroups,
@@ -268,15 +267,6 @@ class Relation:
         if self.text is not None and self.plain_text:
             tables = [self.text.dialect.sql([name]) for name in files or self.text.files]
         return [f"SELECT {chosen} FROM {table} WHERE {where}" for table in tables]
-
-    def add_lags(self, names: Iterable[str]) -> None:
-        """Add the columns that are called as in "lag(x, 2)": column x as it was 2 rows before, missing in the first."""
-        lags = {name: lag for name in names if name not in self.schema and (lag := lag_of(name)) is not None}
-        lags = {name: lag for name, lag in lags.items() if lag[0] in self.schema}
-        if lags:
-            made = [f"lag({self.value(of)}, {k}) OVER () AS {quoted(name)}" for name, (of, k) in lags.items()]
-            self.schema = self.schema | {name: self.schema[of] for name, (of, _) in lags.items()}
-            self.sql, self.parquet = f"(SELECT *, {', '.join(made)} FROM {self.sql})", False
 
     def lines_with(self, column: str, values: Collection[str], most: int) -> tuple[int, ...]:
         """Return the first lines of a text file that have one of some values in a column; none where that is slow."""

@@ -66,6 +66,12 @@ class TableRows:
         """Return the rows of the same table, read in another way."""
         return TableRows(relation, None if self.parts is None else self.parts.of(relation), self.progress, self.here)
 
+    def altered(self, relation: Relation) -> TableRows:
+        """Return the same rows, whose reads count together, with other columns."""
+        if relation is self.relation:
+            return self
+        return replaced(self, relation=relation, parts=None if self.parts is None else self.parts.of(relation))
+
     def beside(self, columns: Mapping[str, Any]) -> TableRows:
         """Return the same rows with more columns, values on the engine, where there are such."""
         return replaced(self, parts=self.parts.beside(columns)) if columns and self.parts is not None else self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
@@ -11,32 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, is_sparse
-from adaline.attributes import replaced
 from adaline.block import Block, Shape
 from adaline.coding import Coding
-from adaline.coding.columns import plain_level
 from adaline.coding.formula import targets_of
 from adaline.errors import InvalidData, MissingValues
 from adaline.locks import cached_property
 from adaline.sources.array import joined_rows
 from adaline.sources.base import Leaf, Place, Source
+from adaline.sources.columns import RowColumns
 from adaline.sources.engine import refuse_many
 from adaline.sources.matrix import DenseMatrix, RowMatrix, SparseMatrix
 from adaline.sources.progress import ReadingProgress, watched
-from adaline.sources.runners import Reader, Runner
+from adaline.sources.runners import Reader
 from adaline.sources.tables.altered import read_as_fitted, with_columns_of
-from adaline.sources.tables.coded_table import (
-    CodedTable,
-    distinct_labels,
-    first_labels,
-    targets_named,
-    targets_of_columns,
-)
-from adaline.sources.tables.coding import target_columns
-from adaline.sources.tables.labels import TEXTS, Codebook, LabelColumn, label_indices, number_indices, sorted_labels
+from adaline.sources.tables.coded_table import CodedTable, targets_of_columns
+from adaline.sources.tables.coding import target_columns, with_formula_lags
+from adaline.sources.tables.labels import Codebook, label_indices, number_indices
 from adaline.sources.tables.parts import PartRows
 from adaline.sources.tables.rows import TableRows
 from adaline.sources.tables.spec import TableSpec, check_column, check_needed
+from adaline.sources.tables.target_labels import TargetLabels, holds_labels
 from adaline.sources.tables.targets import (
     ReadTargets,
     beside_offset,
@@ -60,64 +54,59 @@ class TableSource(Leaf):
 
     tabular = True
 
-    def __init__(self, rows: TableRows, spec: TableSpec, table: CodedTable | None = None) -> None:
-        self.rows, self.relation, self.reads = rows, rows.relation, rows.reads
-        self.spec = spec
-        self._table = table
-        self._blocks: list[Block] | None = None
-        self._large = False
-        self._encoded: tuple[NDArray[Any], TableSource] | None = None
-        self._guessed = False  # whether those are labels of the first rows alone
+    def __init__(
+        self,
+        rows: TableRows,
+        spec: TableSpec,
+        known: CodedTable | None = None,
+        blocks: tuple[Block, ...] | None = None,
+        large: bool = False,
+    ) -> None:
+        self.relation = with_formula_lags(rows.relation, spec)
+        self.rows, self.reads = rows.altered(self.relation), rows.reads
+        self.spec, self._known, self._blocks, self._large = spec, known, blocks, large
+        self.streamed = self.costly = blocks is None
+        self.runner = rows.here if rows.parts is None or blocks is not None else rows.parts
 
     def learned(self) -> CodedTable:
         """Return the table with its coding; where it is unknown it is learned, in up to three reads."""
-        if self._table is None:
-            self._table = CodedTable.learned(self.rows, self.spec)
-        return self._table
+        return self._coded
+
+    @cached_property
+    def _coded(self) -> CodedTable:
+        return self._known or CodedTable.learned(self.rows, self.spec)
 
     def learn_coding(self) -> Coding:
         """Return the coding of the columns; where it is unknown it is learned, in up to three reads."""
         return self.learned().coding
 
-    @property
-    def coding(self) -> Coding:  # type: ignore[override]
-        """The coding of the columns of the table as columns of X, known after `learn_coding`."""
-        if self._table is None:
-            raise RuntimeError("the coding was not learned yet: use learn_coding()")
-        return self._table.coding
+    @cached_property
+    def columns(self) -> RowColumns:
+        """What the columns of X mean, as `learn_coding` tells; of very many, each name is made when it is asked for."""
+        coding = self.learn_coding()
+        return RowColumns(cast(tuple[str, ...], coding.names), coding)
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """How files were understood, in sentences: columns of row numbers, titles, notations of numbers, encodings."""
-        return self.relation.notes
+    def coding(self) -> Coding:
+        """The coding of the columns of the table as columns of X."""
+        return self.learn_coding()
 
     @property
     def targets(self) -> RowTargets:  # type: ignore[override]
         """What is known of the targets, which are read with the rows."""
-        if self._table is not None:
-            return self._table.targets
-        return targets_of_columns(self.spec, self.target_names, self.spec.offset is not None)
+        if self._known is None and self.spec.formula is None:  # the columns need not be known
+            return targets_of_columns(self.spec, self.spec.targets, self.spec.offset is not None)
+        return self.learned().targets
 
     @property
     def target_names(self) -> tuple[str, ...]:
         """Names or expressions of the targets."""
-        return self.spec.targets if self.spec.formula is None else targets_named(self.spec, self.coding)
-
-    @property
-    def has_labels(self) -> bool:
-        """Whether the target is a column of texts, so that only a classifier can learn it."""
-        names = self.target_names
-        return len(names) == 1 and names[0] in self.relation.schema and self.relation.kind(names[0]) in TEXTS
-
-    @property
-    def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Names of the columns of X; where they are very many, each is made when it is asked for."""
-        return cast(tuple[str, ...], self.coding.names)
+        return self.spec.targets if self.spec.formula is None else self.learned().target_names
 
     @property
     def sparse(self) -> bool:  # type: ignore[override]
-        """Whether blocks are CSR, known after `learn_coding`."""
-        return self._table is not None and self.coding.sparse
+        """Whether blocks are CSR."""
+        return self.coding.sparse
 
     @property
     def density(self) -> float:
@@ -132,7 +121,7 @@ class TableSource(Leaf):
     @property
     def absorb(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the columns whose effects are to be absorbed: those of the coding that are not known yet."""
-        if self._table is None and self.spec.formula is None:
+        if self._known is None and self.spec.formula is None:
             return self.spec.absorb
         return tuple(effect.name for effect in self.learn_coding().effects if not effect.fitted)
 
@@ -142,11 +131,6 @@ class TableSource(Leaf):
         if self.where not in self.rows.counted:
             raise RuntimeError("the rows were not counted yet: use count_rows()")
         return self.rows.counted[self.where]
-
-    @property
-    def runner(self) -> Runner:  # type: ignore[override]
-        """Who computes: the engine of the table, unless this process holds its rows; a device, or this process."""
-        return self.rows.here if self.rows.parts is None or self._blocks is not None else self.rows.parts
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """A table on an engine travels as the rows of a part, which they are where the parts are."""
@@ -160,16 +144,6 @@ class TableSource(Leaf):
             self.reads[0] += not self.relation.counts_without_reading(self.where)
             self.relation.count(self.where)
         return self.n_rows
-
-    @property
-    def streamed(self) -> bool:  # type: ignore[override]
-        """Whether the table is too large to be held in memory."""
-        return self._blocks is None
-
-    @property
-    def costly(self) -> bool:  # type: ignore[override]
-        """Whether a pass reads files, or goes over a cluster."""
-        return self._blocks is None
 
     @property
     def where(self) -> str:
@@ -188,20 +162,30 @@ class TableSource(Leaf):
         return f"TableSource({visible(self.relation.title)}, {counted(len(self.relation.schema), 'column')}{shown})"
 
     def keep(self) -> TableSource:
-        """Hold a small table in memory, which also checks it; a large one stays streamed. Return self."""
+        """Return the same rows held in memory, which also checks them, where they are few; others stay streamed.
+
+        Where the targets are labels these are found, and the rows are held with the indices of their labels.
+        """
         table = self.learned()
         if self._large or self.absorb or self.relation.size() > 8 * KEPT:
             return self
-        if self.rows.parts is not None and sum(map(sum, table.placed().rows)) * sum(self.shape) > KEPT:
-            self._large = True
-            return self
-        if self.rows.parts is None and self.relation.counts_without_reading(self.where):
-            self._large = self.relation.count(self.where) * table.numbers_of_a_row > KEPT
-            if self._large:
-                return self
-        if self.has_labels and table.given is None:
+        if self.rows.parts is not None:
+            large = sum(map(sum, table.placed().rows)) * sum(self.shape) > KEPT
+        else:
+            large = self.relation.counts_without_reading(self.where)
+            large = large and self.relation.count(self.where) * table.numbers_of_a_row > KEPT
+        if not large and holds_labels(table) and table.given is None:
             self.encoded(self.find_labels())
             return self
+        blocks = None if large else self._few_blocks()
+        if blocks is None:
+            return TableSource(self.rows, self.spec, table, large=True)
+        if self.spec.weight is not None and not any(np.any(block.weight) for block in blocks):
+            raise InvalidData(f"all weights in column {self.spec.weight!r} are zero: there is nothing to fit")
+        return self._of(table, blocks)
+
+    def _few_blocks(self) -> tuple[Block, ...] | None:
+        """Return all blocks, whose numbers are finite; None where they are too large to be held."""
         blocks: list[Block] = []
         size = 0
         for block in self.blocks():
@@ -215,12 +199,8 @@ class TableSource(Leaf):
                 else (block.rows * (sum(block.shape) + 1))
             )
             if size > KEPT:
-                self._large = True
-                return self
-        if self.spec.weight is not None and not any(np.any(block.weight) for block in blocks):
-            raise InvalidData(f"all weights in column {self.spec.weight!r} are zero: there is nothing to fit")
-        self._blocks = blocks
-        return self
+                return None
+        return tuple(blocks)
 
     def readers(self) -> Iterator[Reader]:
         """Return readers of the blocks in order: from memory, or from the table with a progress line."""
@@ -256,7 +236,7 @@ class TableSource(Leaf):
 
     def target_values(self) -> NDArray[Any]:
         """Return the targets as they are in the table: numbers, or labels."""
-        if not self.has_labels:
+        if not holds_labels(self.learned()):
             targets = self.read_targets()[:, : self.targets.given]
             return targets[:, 0] if self.targets.flat else targets
         classes = self.find_labels()
@@ -279,54 +259,36 @@ class TableSource(Leaf):
         """
         return ChangedTargets(self, change) if change.known.count else self.reading(no_targets, 0).keep()
 
+    @cached_property
+    def labels(self) -> TargetLabels:
+        """The labels of the target."""
+        numbers = None if self._blocks is None else partial(_targets_held, self._blocks, self.reads)
+        return TargetLabels(self.learned(), numbers, begins=self.streamed and not self.runner.apart)
+
     def find_labels(self, guess: bool = False) -> NDArray[Any]:
-        """Return the distinct values of the target, sorted; refuse fractions and too many of them.
-
-        This takes a pass. With `guess` those of the first rows of a large table are found, two at least where it has
-        so many, in a read that the next one continues.
-        """
-        if self._encoded is not None and self.knows_labels:
-            return self._encoded[0]
-        self._encoded = None  # of labels that were guessed
-        table, labels = self.learned(), self.labels
-        if self._blocks is not None and labels.are_numbers and table.given is None:
-            found = np.unique(self.read_targets()[:, 0]).tolist()
-            return sorted_labels(labels.name, [plain_level(label) for label in found])
-        self._guessed = guess and self.streamed and not self.runner.apart
-        if self._guessed and (first := first_labels(table, labels)) is not None:
-            return first
-        self._guessed = False
-        return distinct_labels(table, labels)
-
-    @property
-    def labels(self) -> LabelColumn:
-        """The column of labels; refused where there is none."""
-        return LabelColumn.among(self.relation, self.target_names, self.spec.categories)
-
-    @property
-    def knows_labels(self) -> bool:
-        """Whether the labels are known without a read."""
-        return self._encoded is not None and not self._guessed
+        """Return the distinct values of the target, sorted; refuse fractions and too many of them."""
+        return self.labels.find(guess)
 
     def numbered(self) -> tuple[TableSource, Codebook]:
         """Return the same rows with the codes of their labels as targets, and the codebook that reads them."""
-        book = Codebook(self.labels.name)
+        book = Codebook(self.labels.column.name)
         return self.reading(book, 1), book
 
-    def encoded(self, classes: NDArray[Any]) -> TableSource:
+    def encoded(self, classes: NDArray[Any]) -> Source:
         """Return the same rows with the index of each label among the classes as target."""
-        if self._encoded is not None and np.array_equal(self._encoded[0], classes):
-            return self._encoded[1]
+        made = self.labels.coded(classes)
+        if made is None:
+            made = self._encoded(classes)
+            self.labels.remember(classes, made)
+        return made
+
+    def _encoded(self, classes: NDArray[Any]) -> TableSource:
         read, known = label_indices(self.target_names[0], classes), self.targets.offset
-        numbers = self.learned().given is None and self.labels.are_numbers
         if known:
-            out = self.reading(beside_offset(read, self.coding), 1 + known, known).keep()
-        elif self._blocks is not None and numbers and classes.dtype.kind in "iuf":
-            out = self._with(read, lambda b: number_indices(classes, b.t[:, :1]), 1)
-        else:
-            out = self.reading(read, 1).keep()
-        self._encoded = classes, out
-        return out
+            return self.reading(beside_offset(read, self.coding), 1 + known, known).keep()
+        if self._blocks is not None and self.labels.are_read_numbers and classes.dtype.kind in "iuf":
+            return self._with(read, lambda b: number_indices(classes, b.t[:, :1]), 1)
+        return self.reading(read, 1).keep()
 
     def refuse_nonfinite(self) -> None:
         """Raise, naming what is missing or infinite."""
@@ -387,16 +349,21 @@ class TableSource(Leaf):
         table = self.learned().reading(read, targets)
         return self._of(replace(table, spec=spec or self.spec, rows=rows or self.rows))
 
-    def _of(self, table: CodedTable, blocks: list[Block] | None = None) -> TableSource:
+    def _of(self, table: CodedTable, blocks: tuple[Block, ...] | None = None) -> TableSource:
         """Return the same rows, read in another way."""
-        known = {"_table": table, "rows": table.rows, "spec": table.spec}
-        return replaced(self, **known, _blocks=blocks, _encoded=None, _guessed=False)
+        return TableSource(table.rows, table.spec, table, blocks, self._large)
 
     def _with(self, read_targets: ReadTargets, from_block: Callable[[Block], Array], n_targets: int) -> TableSource:
         blocks = self._blocks
         if blocks is not None:
-            blocks = [Block(b.x, from_block(b), b.weight, first_row=b.first_row) for b in blocks]
+            blocks = tuple(Block(b.x, from_block(b), b.weight, first_row=b.first_row) for b in blocks)
         return self._of(self.reading(read_targets, n_targets).learned(), blocks)
+
+
+def _targets_held(blocks: Sequence[Block], reads: list[int]) -> Array:
+    """Return the targets of blocks in memory, (N, K); a read."""
+    reads[0] += 1
+    return np.concatenate([targets_of_block(block) for block in blocks])
 
 
 def identity(rows: PartRows) -> PartRows:
@@ -435,8 +402,8 @@ def coded_by(source: TableSource, coding: Coding, targets: bool = True, text_tar
         for name in (name for one in wanted for name in target_columns(source.relation, one)):
             check_column(source.relation, name, "target")
         spec = replace(spec, target=_one_or_several(wanted), weight=coding.weight)
-    out = TableSource(rows, spec, CodedTable.of(rows, spec, coding, where))
-    return replaced(out, _large=source._large).keep()
+    out = TableSource(rows, spec, CodedTable.of(rows, spec, coding, where), large=source._large)
+    return out.keep()
 
 
 def _one_or_several(targets: tuple[str, ...]) -> str | tuple[str, ...]:

@@ -30,6 +30,7 @@ from adaline.coding.names import NAMED, NumberedNames
 from adaline.errors import InvalidData, InvalidParameter, UnreadableTable
 from adaline.sources.array import SparseSource
 from adaline.sources.base import Leaf, Source
+from adaline.sources.columns import RowColumns
 from adaline.sources.matrix import DualGram, RowMatrix, SparseMatrix
 from adaline.sources.progress import ReadingProgress, watched
 from adaline.sources.runners import Reader
@@ -205,7 +206,7 @@ class SparseFiles:
         if t.shape[1] == offset:
             targets = replace(targets, advice=f"{self.row_name(int(np.isnan(labels[:, 0]).argmax()))} has no label")
         known = {"files": self, "first": first, "span": (found.lowest, found.highest), "reads": [1]}
-        known |= {"targets": targets, "names": names, "hashed": self.width is not None}
+        known |= {"targets": targets, "columns": RowColumns(names, hashed=self.width is not None)}
         if found.kept is not None:
             return replaced(HeldFileRows(_matrix(found.lines(), first, columns), t), **known)
         return replaced(StreamedRows(targets, columns, found), **known)
@@ -346,7 +347,7 @@ class HeldFileRows(SparseSource, FileRows):
     def _in(self, first: int, count: int, drops: bool) -> Source:
         lines = Lines(self.x.data, self.x.indices + np.int32(self.first), self.x.indptr, np.empty((self.n_rows, 0)))
         x, shape = _matrix([lines], first, count, drops), Shape(count, self.shape.targets)
-        return replaced(self, x=x, shape=shape, first=first, names=None)
+        return replaced(self, x=x, shape=shape, first=first, columns=replace(self.columns, names=None))
 
 
 class StreamedRows(FileRows):
@@ -375,7 +376,7 @@ class StreamedRows(FileRows):
 
     def _in(self, first: int, count: int, drops: bool) -> Source:
         shape = Shape(count, self.shape.targets)
-        return replaced(self, first=first, shape=shape, names=None, drops=drops)
+        return replaced(self, first=first, shape=shape, columns=replace(self.columns, names=None), drops=drops)
 
     def readers(self) -> Iterator[Reader]:
         """Return a reader for each piece, so that few pieces are in memory at a time."""

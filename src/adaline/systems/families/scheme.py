@@ -44,6 +44,7 @@ from adaline.parameters import NONE, AnyOf, Having
 from adaline.results import Certificate, some, worst
 from adaline.sources import ArraySource, DeviceSource, Source, SparseSource
 from adaline.sources.array import read_weights
+from adaline.sources.columns import UNNAMED
 from adaline.sources.expanded import Expanded
 from adaline.sources.runners import Reader
 from adaline.sources.views import SourceView
@@ -317,7 +318,7 @@ class Relabelled(SourceView):
         self.values, self.counts = values, counts
         self.targets = replace(self.targets, count=values.shape[1])
         self.shape = Shape(base.shape.features, values.shape[1])
-        self.names = self.coding = None
+        self.columns = UNNAMED
         self.streamed = base.streamed or isinstance(base, Expanded)  # phi is too large to keep
 
     @property
