@@ -163,7 +163,7 @@ def test_with_target_keeps_the_rows(make: Make) -> None:
         assert alone.shape == Shape(5, 1)
         assert alone.x is source.x
         assert alone.targets.weight is source.targets.weight
-        assert alone.names == source.names
+        assert alone.columns == source.columns
         assert alone.targets.values.flags.c_contiguous
         np.testing.assert_array_equal(alone.read_targets(), t[:, k : k + 1])
         ours, theirs = alone.sum(Moments, centred=False), source.sum(Moments, centred=False).target(k)

@@ -53,7 +53,7 @@ def test_small_ones_are_held() -> None:
     held = expanded.expanded(ArraySource(X, T, W), BASIS)
     assert type(held) is ArraySource
     np.testing.assert_array_equal(held.x, BASIS.transform(X))
-    assert held.names == ("x0", "x1", "x2", "x0^2", "x0 x1", "x0 x2", "x1^2", "x1 x2", "x2^2")
+    assert held.columns.names == ("x0", "x1", "x2", "x0^2", "x0 x1", "x0 x2", "x1^2", "x1 x2", "x2^2")
 
 
 def test_blocks_are_small_and_in_order(source: Any, whole: ArraySource) -> None:
@@ -62,7 +62,7 @@ def test_blocks_are_small_and_in_order(source: Any, whole: ArraySource) -> None:
     assert [block.first_row for block in blocks] == list(range(0, N, 64))
     for name, values in (("x", whole.x), ("t", T), ("weight", W)):
         np.testing.assert_array_equal(np.concatenate([getattr(block, name) for block in blocks]), values)
-    assert (source.shape, source.n_rows, source.names) == (whole.shape, N, whole.names)
+    assert (source.shape, source.n_rows, source.columns.names) == (whole.shape, N, whole.columns.names)
 
 
 def test_sums_and_products(source: Any, whole: ArraySource) -> None:

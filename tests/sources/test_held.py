@@ -89,7 +89,7 @@ def test_columns_are_those_with_entries_most_first() -> None:
     np.testing.assert_array_equal(np.sort(held.chosen), np.flatnonzero(counts))
     assert (np.diff(counts[held.chosen]) <= 0).all()
     assert (held.packed().x != plain.x[:, held.chosen]).nnz == 0
-    assert held.names[0] == f"x{held.chosen[0]}"
+    assert held.columns.names[0] == f"x{held.chosen[0]}"
 
 
 def test_rows_and_columns_are_taken() -> None:

@@ -67,7 +67,6 @@ def coded(system: AnySystem, source: Source, targets: bool = True) -> Source:
             classes = getattr(system, "classes_", None)
             return coded_by(source, coding, targets, classes is not None and classes.dtype.kind in "UO")
     check_is_fitted(system, "n_features_in_")
-    source.learn_coding()
     columns = columns_on(system)
     names = columns.names if columns.first is None else NumberedNames(columns.first, columns.count)
     source = source.in_columns(columns.count, names, columns.hashed)

@@ -379,7 +379,7 @@ def _open_source(
             afresh = tuple(Effect(effect.name) for effect in columns.coding.effects)
             return OpenedRows(_absorbed(system, coded_by(source, replace(columns.coding, effects=afresh))), columns)
         return OpenedRows(coded(system, source, targets), columns)
-    coding = source.learn_coding()
+    coding = source.columns.coding
     if coding is not None and isinstance(system, System) and (own := system._recoded(coding)) is not coding:
         source, coding = _recoded(source, own), own
     if source.targets.offset and not system.takes_offset:
@@ -408,7 +408,7 @@ def _open_source(
         raise InvalidParameter("absorb= is for a regression on the columns themselves: leave out basis, or absorb=")
     rows = _absorbed(system, source) if targets else unlabelled(source)
     basis = learn_basis(system, rows)
-    kept, first = kept_names(source.names), first_index(source.names)
+    kept, first = kept_names(source.columns.names), first_index(source.columns.names)
     columns = InputColumns(source.shape.features, kept, coding, basis, source.columns.hashed, first)
     return OpenedRows(rows, columns)
 
@@ -427,7 +427,7 @@ def _recoded(source: Source, coding: Coding) -> Source:
 
 def _absorbed(system: AnySystem, source: Source) -> Source:
     """Return rows without the effects that their table absorbs; refuse a system that does not know of them."""
-    coding = source.learn_coding()
+    coding = source.columns.coding
     if coding is None or not coding.effects:
         return source
     if not is_table(source):

@@ -1,13 +1,23 @@
 """Sources: where rows come from, cut into blocks of a fixed size that run in threads.
 
-A source says where rows lie. Its runner (`sources/runners.py`) computes sums of them and functions of their blocks:
-in the threads of this process (`sources/threads.py`; no other module starts threads for arithmetic), on a device, or
-on the engine that holds the parts of a table. The targets and weights of the rows are one frozen value
-(`sources/targets.py`): in memory, or what is known of those that are read with the rows. A view (`sources/views.py`)
-is a source that reads the rows of another one with other targets, weights or columns, without a copy. Samples and
-folds are functions beside the sources (`sources/sample.py`, `sources/views.py`). A `Block` carries column scales that
-a sparse source knows (`exponent`) and rows of one class, read by index (`chosen`). Solvers that need products with X
-ask for `Source.matrix()` (`sources/matrix.py`).
+A source is a frozen value of four things. Its class says where **rows** lie and how they are read. Its **columns**
+(`sources/columns.py`) say what those of X mean: their names, and their coding of a table. Its **targets** and weights
+are one value (`sources/targets.py`): in memory, or what is known of those that are read with the rows. Its **runner**
+(`sources/runners.py`) computes sums of the rows and functions of their blocks: in the threads of
+this process (`sources/threads.py`; no other module starts threads for arithmetic), on a device, or on the engine that
+holds the parts of a table. Nothing is set on a source after its construction: one with another part is a copy by
+`replaced`, or a view (`sources/views.py`), which reads the rows of another source with other targets, weights or
+columns, without a copy. Samples and folds are functions beside the sources (`sources/sample.py`, `sources/views.py`).
+A `Block` carries column scales that a sparse source knows (`exponent`) and rows of one class, read by index (`chosen`).
+Solvers that need products with X ask for `Source.matrix()` (`sources/matrix.py`).
+
+- **Why a source is not one record of four parts.** Rows in memory and rows of a stream differ in how they are cut into
+  blocks, scanned and sampled, and a view of either must do that as its base does. So the class is the rows, and the
+  other parts are its fields; a record around it would hand on each of its methods.
+- **What reads find** is remembered beside a source and not on it: counts of reads and of rows are those of all sources
+  of the same rows (`reads`, `TableRows`), the coding of a table is learned once (`TableSource.learned`), and its labels
+  are kept with the rows that are coded by them (`TargetLabels`). `tests/test_house.py` reads the methods of every
+  source for assignments.
 
 - **Held rows.** `open_classes` reads sparse rows of 2^14 columns or more once and holds them (`sources/held.py`) where
   they take no more than 1 GiB: entries of 1 or -1 as a signed column alone (`UnitsApart`, 4 bytes instead of 12), in

@@ -137,11 +137,11 @@ class AbsorbedSource(ArraySource):
 
     def retargeted(self, targets: RowTargets) -> IndexedSource:
         """Return the same rows with other targets and weights, without a word on what was absorbed from them."""
-        return rows_beside(self, self.x, self.names).retargeted(targets)
+        return rows_beside(self, self.x, self.columns.names).retargeted(targets)
 
     def take_rows(self, rows: NDArray[np.intp]) -> Source:
         """Return the source of the rows with these indices, copied, in the order given."""
-        return rows_beside(self, self.x, self.names).take_rows(rows)
+        return rows_beside(self, self.x, self.columns.names).take_rows(rows)
 
     def chosen(self, values: NDArray[np.generic]) -> NDArray[np.generic]:
         """Return those of values of all rows of the table, (N,), that belong to the rows here."""

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from adaline.arrays import AnyArray, Array, ThetaLike, as_dense, host, is_sparse
 from adaline.attributes import replaced
 from adaline.block import Block, Shape
-from adaline.coding import Coding
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.scans import Scan, State
 from adaline.sources.columns import UNNAMED, RowColumns, number_columns
@@ -75,16 +74,6 @@ class Source(ABC):
     absorption: Any = None
     """What was absorbed from the rows, where they are those of `Absorbed`."""
 
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """Names of the columns of X, (D,); None where they have none."""
-        return self.columns.names
-
-    @property
-    def coding(self) -> Coding | None:
-        """How the columns of X were made from those of a table; None where they were not."""
-        return self.columns.coding
-
     def in_columns(self, count: int, names: Sequence[str] | None, hashed: bool) -> Source:
         """Return the same rows in the D columns of a model, with their (D,) names, where a file leaves that open."""
         return self
@@ -113,10 +102,6 @@ class Source(ABC):
             return None
         weight = self.targets.weight
         return self.map(weights_of_block) if weight is None else host(weight)
-
-    def learn_coding(self) -> Coding | None:
-        """Return how the columns were made from those of a table; a read where that is still to be learned."""
-        return self.coding
 
     def count_rows(self) -> int:
         """Return the number of rows N; where rows are streamed, this may take a read."""
@@ -190,7 +175,8 @@ class Source(ABC):
             what, row, column, value = first
             place = self.leaf.place_of(row, column)
             if what == "y" and column >= self.targets.given:
-                known = "" if self.coding is None else f" {self.coding.offset}"
+                coding = self.columns.coding
+                known = "" if coding is None else f" {coding.offset}"
                 raise InvalidData(f"offset{known} is {value:g} at {place.row}: give finite numbers")
             kind = "NaN" if np.isnan(value) else "infinity"
             name = column_name(self, column) if what == "X" else place.target
@@ -303,7 +289,8 @@ class IndexedSource(Leaf):
 
 def column_name(source: Source, column: int) -> str:
     """Return the name of a feature column, x0, x1, ... where it has none."""
-    return f"x{column}" if source.names is None else source.names[column]
+    names = source.columns.names
+    return f"x{column}" if names is None else names[column]
 
 
 def _nonfinite(source: Source) -> tuple[str, int, int, float] | None:

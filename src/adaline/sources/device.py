@@ -47,7 +47,7 @@ class DeviceSource(IndexedSource):
         t, weight = self.targets.values, self.targets.weight
         weight = None if weight is None else xp.take(weight, indices, axis=0)
         x, t = (xp.take(part, indices, axis=0) for part in (self.x, t))
-        return type(self)(x, t, weight, self.names)
+        return type(self)(x, t, weight, self.columns.names)
 
     def block(self, i: int) -> Block:
         """Return a view of the rows of block i."""

@@ -52,7 +52,7 @@ def expanded(source: Source, basis: Basis) -> Source:
     x = np.ascontiguousarray(rows.map(lambda block: np.asarray(block.x)))
     if not np.isfinite(x).all():
         rows.refuse_nonfinite()
-    return rows_beside(source, x, rows.names)
+    return rows_beside(source, x, rows.columns.names)
 
 
 def phi(basis: Basis, x: AnyArray) -> Array:

@@ -50,7 +50,7 @@ class CompactRows(InMemory, Leaf):
         self, lots: list[UnitsApart], chosen: NDArray[np.intp], t: Array, weight: Array | None, origin: Source
     ) -> None:
         self.lots_of_rows, self.chosen, self.origin = lots, chosen, origin
-        self.columns = RowColumns(cast(tuple[str, ...], ChosenNames(origin.names, chosen)))
+        self.columns = RowColumns(cast(tuple[str, ...], ChosenNames(origin.columns.names, chosen)))
         self.targets, self.reads = RowTargets.held(t, weight), origin.reads
         self.most_threads = len(lots)
         self.ends = np.cumsum([0, *(lot.shape[0] for lot in lots)])

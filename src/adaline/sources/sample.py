@@ -33,13 +33,13 @@ def draw_rows(source: Source, rows: int, seed: int = 0, *, among: NDArray[np.int
     if isinstance(source, InMemory | DeviceSource):
         return source.take_rows(indices)
     found = each_block(source, partial(_taken, indices))
-    return source_of([block for block in found if block is not None], source.names)
+    return source_of([block for block in found if block is not None], source.columns.names)
 
 
 def sampled(some: RowSample, source: Source) -> ArraySource | SparseSource:
     """Return a sample of the rows of a source as a source."""
     kind = SparseSource if is_sparse(some.x) else ArraySource
-    return kind(some.x, some.t, some.weight if source.targets.weighted else None, source.names)
+    return kind(some.x, some.t, some.weight if source.targets.weighted else None, source.columns.names)
 
 
 def _taken(indices: NDArray[np.intp], block: Block) -> Block | None:

@@ -83,7 +83,7 @@ class SignalSource(IndexedSource):
             origin=self.origin + first,
             history=self.history,
             weight=weight,
-            names=self.names,
+            names=self.columns.names,
         )
 
     def samples(self, first: int, last: int) -> Any:

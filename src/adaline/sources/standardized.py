@@ -54,7 +54,7 @@ class Standard:
 def standardized(source: Source, standard: Standard) -> Source:
     """Return the same rows in standardised columns."""
     if isinstance(source, SparseSource):
-        return rows_beside(source, standard.rows(source.x), source.names)
+        return rows_beside(source, standard.rows(source.x), source.columns.names)
     if isinstance(source, ExpandedRows):
         return expanded(source.base, _Standardized(standard, source.basis))
     return expanded(source, _Standardized(standard, None))

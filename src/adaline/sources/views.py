@@ -262,7 +262,7 @@ def in_memory(source: Source) -> Source:
     """Return a source whose rows can be read in any order: small tables and device arrays as arrays, streams as is."""
     if source.streamed or isinstance(source, InMemory):
         return source
-    out = source_of([block.gathered() for block in source.blocks()], source.names)
+    out = source_of([block.gathered() for block in source.blocks()], source.columns.names)
     targets = replace(source.targets, values=out.targets.values, weight=out.targets.weight)
     return replaced(out.retargeted(targets), columns=source.columns, reads=source.reads)
 

@@ -220,8 +220,8 @@ def test_what_comes_through_standard_input_is_told_by_its_content(
 
 
 def test_indices_begin_at_zero_where_one_is_zero_and_at_one_elsewhere(tmp_path: Path) -> None:
-    assert open_table(written(tmp_path, "1 1:1 3:1\n")).names == ("x1", "x2", "x3")
-    assert open_table(written(tmp_path, "1 0:1 3:1\n")).names == ("x0", "x1", "x2", "x3")
+    assert open_table(written(tmp_path, "1 1:1 3:1\n")).columns.names == ("x1", "x2", "x3")
+    assert open_table(written(tmp_path, "1 0:1 3:1\n")).columns.names == ("x0", "x1", "x2", "x3")
     both = [written(tmp_path, "1 1:1\n", "a.svm"), written(tmp_path, "2 0:5\n", "b.svmlight")]
     assert open_table(both).x.toarray().tolist() == [[0, 1], [5, 0]]
 

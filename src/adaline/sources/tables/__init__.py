@@ -2,7 +2,8 @@
 
 A relation (`sources/tables/relation.py`) is a table that DuckDB can read again and again; a coding (`coding/`) is the
 recipe from its raw columns to those of X; a coded table (`coded_table.py`) says which rows and columns are read and how
-they become X, targets and weights; a table source (`source.py`) yields them as blocks, from memory where they are few.
+they become X, targets and weights; a table source (`source.py`) yields them as blocks, from memory where they are few,
+and `target_labels.py` finds the labels of its target.
 A table is opened (`open_files.py`, `open_text.py`) as a frozen value, `Opened`, with its connection (`database.py`) and
 its text files (`text_files.py`); the same table with fewer rows, or columns read in another way, is a function of a
 relation (`altered.py`).

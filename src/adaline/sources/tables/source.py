@@ -87,9 +87,19 @@ class TableSource(Leaf):
         return RowColumns(cast(tuple[str, ...], coding.names), coding)
 
     @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns of X, (D,)."""
+        return self.columns.names
+
+    @property
     def coding(self) -> Coding:
         """The coding of the columns of the table as columns of X."""
         return self.learn_coding()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How files were understood, in sentences: columns of row numbers, titles, notations of numbers, encodings."""
+        return self.relation.notes
 
     @property
     def targets(self) -> RowTargets:  # type: ignore[override]

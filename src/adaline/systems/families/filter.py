@@ -94,8 +94,9 @@ class SignalSystem(RegressorMixin, System):
         """Return the filter's output (n,) or (n, K) for input signals X, zero before their start."""
         check_is_fitted(self, "coef_")
         if isinstance(X, Source):
-            self._refuse_sparse(X)
-            X = coded(self, X, targets=False).map(lambda block: np.asarray(block.x)).view(CodedRows)
+            rows = coded(self, X, targets=False)
+            self._refuse_sparse(rows)
+            X = rows.map(lambda block: np.asarray(block.x)).view(CodedRows)
         x, columns = self._read_signals(X, reset=False)
         w, constant = self._weights()
         if is_device(x):
