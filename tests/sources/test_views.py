@@ -97,8 +97,7 @@ def test_a_small_table_as_arrays_keeps_its_targets_and_their_offset(targets: lis
     table = open_table(tmp_path / "t.parquet", target=targets, features=["a", "b"], offset="known")
     arrays = in_memory(table)
     assert arrays is not table
-    for name in ("shape", "names", "n_rows"):
-        assert getattr(arrays, name) == getattr(table, name), name
+    assert (arrays.shape, arrays.columns.names, arrays.n_rows) == (table.shape, table.names, table.n_rows)
     assert arrays.targets.described() == table.targets
     for k in range(len(targets)):
         expected = frame[[targets[k], "known"]].to_numpy()

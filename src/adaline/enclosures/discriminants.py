@@ -30,6 +30,7 @@ from adaline.enclosures.rational import Between
 from adaline.enclosures.rounding import ROUNDING
 from adaline.penalties import no_penalty
 from adaline.sources import Source
+from adaline.sources.columns import number_columns
 from adaline.sources.views import SourceView
 from adaline.sums import Residual, Theta
 
@@ -46,7 +47,8 @@ class WithClasses(SourceView):
         super().__init__(base)
         self.classes, self.sparse = classes, False
         self.shape = Shape(base.shape.features + classes - 1, targets)
-        self.names = (*(f"class {k}" for k in range(1, classes)), *(base.names or ())) if base.names else None
+        given = base.columns.names
+        self.columns = number_columns((*(f"class {k}" for k in range(1, classes)), *given) if given else None)
 
     def _transformed(self, block: Block) -> Block:
         block = block.gathered()

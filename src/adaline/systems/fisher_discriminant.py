@@ -161,7 +161,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         >>> print(found.certain([[3.0], [4.0]]))
         [False  True]
         """
-        from adaline.enclosures.discriminants import Discrimination, ClassPriors
+        from adaline.enclosures.discriminants import ClassPriors, Discrimination
 
         settings, classes = self._fitted_with, len(self.classes_)
         if settings.covariance != "within" or (classes > 2 and len(self.directions_) < classes - 1):

@@ -274,7 +274,7 @@ class GaussianClassifier(ClosedFormClassifier):
         >>> print(found.lower[1], found.upper[1])
         5.0 5.000000000000001
         """
-        from adaline.enclosures.discriminants import Discrimination, ClassPriors
+        from adaline.enclosures.discriminants import ClassPriors, Discrimination
 
         check_is_fitted(self, "classes_")
         settings = self._fitted_with
