@@ -369,7 +369,8 @@ def _scheme(model: Scheme, rows: DesignTree, classes: tuple[Label, ...]) -> Pred
             for vote, one in zip(voted, sums, strict=True)
         ]
     else:
-        scores = [*decisions, *[constant(0.0)] * (k - len(decisions))]
+        last = _where_finite(decisions, constant(0.0)) if k > 2 else constant(0.0)
+        scores = [*decisions, *[last] * (k - len(decisions))]
     shares: Sequence[Node] = ()
     if gives_probabilities(model):
         shares = _shares([share for _, share in found if share is not None])
