@@ -391,6 +391,21 @@ def test_codes_and_counts_are_solved_as_sparse_rows(
     np.testing.assert_allclose(found, lost, rtol=1e-9)
 
 
+@pytest.mark.slow
+def test_quantiles_of_many_tied_counts_are_proven() -> None:
+    """14,018 results of 53 teams: the rows on the plane determine one coefficient less than there are."""
+    rng, games, teams = np.random.default_rng(0), 7009, 53
+    one = rng.integers(teams, size=games)
+    other = (one + rng.integers(1, teams, size=games)) % teams
+    attack, defence, home = np.r_[one, other], np.r_[other, one], np.repeat([1.0, 0.0], games)
+    strength, weakness = 0.35 * rng.normal(size=(2, teams))
+    y = rng.poisson(np.exp(0.1 + 0.3 * home + strength[attack] - weakness[defence])).astype(float)
+    codes = [side[:, None] == np.arange(1, teams) for side in (attack, defence)]
+    model = RobustRegression(loss="quantile", quantile=0.75).fit(np.column_stack([home, *codes]), y)
+    assert model.certificate_.status is Status.NOT_UNIQUE
+    assert model.certificate_.gap <= 1e-12 * model.certificate_.objective
+
+
 @pytest.mark.parametrize("settings", [{"epochs": 2}, {"epochs": 1, "loss": "quantile", "quantile": 1e-3}], ids=str)
 def test_too_few_iterations_are_told(settings: dict[str, Any]) -> None:
     rng = np.random.default_rng(3)

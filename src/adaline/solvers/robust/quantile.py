@@ -65,6 +65,8 @@ SPARSE_SHARE = 0.15
 GOOD_RANK = 1e-7
 # the same where the result is checked; smaller, factors fail
 LEAST_RANK = 1e-13
+# singular value, relative to the largest, that is zero up to rounding; 100x smaller, tied rows divide by rounding
+ZERO_VALUE = 1e-11
 ROUNDING_GAP = 1e-13  # gap per row, in typical residuals, at which the program ends; 10x larger loses a digit
 
 
@@ -174,7 +176,7 @@ def solve_program(a: AnyArray, t: Array, level: float, theta: Array) -> Vertex:
 
 def _row_space(a: AnyArray) -> Array | None:
     """Return a basis (p, k) of the directions that rows determine; None where these are all."""
-    values = np.linalg.eigvalsh(_products(a, None))
+    values = np.linalg.eigvalsh(_products(a, _turned(a), None))
     if values[0] > DOUBTFUL_RANK * values[-1]:
         return None
     a = as_dense(a)
@@ -258,13 +260,18 @@ def _sparse(rows: Array, moved: Array) -> AnyArray:
     return found if found.nnz <= SPARSE_SHARE * rows.size else None
 
 
-def _products(a: AnyArray, weight: Array | None) -> Array:
-    """Return A' diag(weight) A, (p, p), of rows a (n, p), sparse or not."""
+def _turned(a: AnyArray) -> AnyArray:
+    """Return A', as CSR where rows are."""
+    return a.T.tocsr() if is_sparse(a) else a.T
+
+
+def _products(a: AnyArray, turned: AnyArray, weight: Array | None) -> Array:
+    """Return A' diag(weight) A, (p, p), of rows a (n, p) and A', sparse or not."""
     if is_sparse(a):
-        turned = a.T.tocsr()
+        left = turned.copy()
         if weight is not None:
-            turned.data *= weight[turned.indices]
-        return np.asarray((turned @ a).toarray())
+            left.data *= weight[left.indices]
+        return np.asarray((left @ a).toarray())
     out = np.zeros((a.shape[1], a.shape[1]))
     for first in range(0, len(a), CHUNK_ROWS):
         rows = a[first : first + CHUNK_ROWS]
@@ -277,7 +284,7 @@ def _solver(a: AnyArray, weight: Array, least: float = GOOD_RANK) -> tuple[AnyAr
 
     The error of a solve is a small share of the solution, which refinement removes.
     """
-    products = _products(a, weight)
+    products = _products(a, _turned(a), weight)
     values = np.linalg.eigvalsh(products)
     if not values[0] > least * values[-1]:
         return None
@@ -336,7 +343,7 @@ def _gap(
             for _ in range(3):
                 more += room**2 * (rows @ linalg.cho_solve(solver[0], lack - rows.T @ more))
         if not np.abs(lack - rows.T @ more).max() <= DUAL_ROUNDING * before:
-            more = room * linalg.lstsq(rows.T * room, lack)[0]
+            more = room * linalg.lstsq(rows.T * room, lack, cond=ZERO_VALUE)[0]
         full[zero] += more
         lack = lack - rows.T @ more
     if np.maximum(-full, full - 1.0).max(initial=0.0) > DUAL_ROUNDING:
@@ -355,7 +362,8 @@ class End(Enum):
 def _follow(a: AnyArray, t: Array, level: float, theta: Array) -> tuple[Vertex, End]:
     """Return a solution by the interior point method: d and 1 - d, times how far rows lie below and above, go to 0."""
     share = np.repeat([[1.0 - level], [level]], len(t), axis=1)
-    total = a.T @ share[0]
+    turned = _turned(a)
+    total = turned @ share[0]
     r = t - a @ theta
     size = float(np.abs(r).mean()) or 1.0
     slack = np.maximum([-r, r], 0.0) + FIRST_SLACK * size
@@ -364,7 +372,7 @@ def _follow(a: AnyArray, t: Array, level: float, theta: Array) -> tuple[Vertex, 
         stalled = stalled + 1 if gap > 0.9 * best else 0
         best = min(best, gap)
         goes_on = stalled < STALLED_STEPS and steps < MOST_STEPS
-        moved = _step(a, t, total - a.T @ share[0], theta, share, slack) if goes_on else None
+        moved = _step(a, turned, t, total - turned @ share[0], theta, share, slack) if goes_on else None
         if moved is None:
             least = SINGULAR_GAP if goes_on else STALLED_GAP
             left = least * float(np.abs(t - a @ theta).sum()) + ROUNDING * float(np.abs(t).sum())
@@ -387,22 +395,22 @@ def _is_rounding(gap: float, slack: Array) -> bool:
 
 @np.errstate(all="ignore")  # where many rows tie, shares underflow; what is not finite is refused at the end
 def _step(
-    a: AnyArray, t: Array, lack: Array, theta: Array, share: Array, slack: Array
+    a: AnyArray, turned: AnyArray, t: Array, lack: Array, theta: Array, share: Array, slack: Array
 ) -> tuple[Array, Array, Array] | None:
     """Take a predictor and a corrector step; None where rounding leaves no direction.
 
-    `share` and `slack` are (2, n): d and 1 - d, and how far rows lie below and above. `lack` (p,) is what rounding has
-    left of the equations for A'd.
+    `turned` is A'. `share` and `slack` are (2, n): d and 1 - d, and how far rows lie below and above. `lack` (p,) is
+    what rounding has left of the equations for A'd.
     """
     ratio, away = slack / share, t - a @ theta
     q = 1.0 / (ratio[0] + ratio[1])
-    root, failed = lapack.dpotrf(_products(a, q))
+    root, failed = lapack.dpotrf(_products(a, turned, q))
     if failed:
         return None
 
     def direction(lean: Array) -> tuple[Array, Array]:
         """Return the steps of theta and of d where d leans as it does."""
-        turn = lapack.dpotrs(root, a.T @ (q * lean) - lack)[0]
+        turn = lapack.dpotrs(root, turned @ (q * lean) - lack)[0]
         return turn, q * (lean - a @ turn)
 
     def reach(v: Array, dv: Array) -> float:
@@ -459,7 +467,7 @@ def _through(a: AnyArray, t: Array, theta: Array, d: Array, on_plane: NDArray[np
         return Vertex(theta, d, on_plane, True, solver[1], steps)
     rows = as_dense(rows)
     for _ in range(2):
-        gain, _, rank, values = linalg.lstsq(rows / unit[:, None], (t - a @ theta)[on_plane] / unit, cond=1e-11)
+        gain, _, rank, values = linalg.lstsq(rows / unit[:, None], (t - a @ theta)[on_plane] / unit, cond=ZERO_VALUE)
         theta = theta + gain
     return Vertex(theta, d, on_plane, rank == a.shape[1], float(values[0] / values[rank - 1]), steps)
 

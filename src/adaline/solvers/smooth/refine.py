@@ -34,7 +34,7 @@ from adaline.arrays import Array
 from adaline.solvers import lapack
 from adaline.solvers.smooth.newton import DescentResult, row_length_bound
 from adaline.solvers.smooth.problem import Problem, summing_error
-from adaline.sources.threads import blas_threads_for
+from adaline.sources.threads import blas_threads_for, one_blas_thread
 from adaline.sums import Ball, CurvatureChange, TwofoldObjective, TwofoldPoint
 from adaline.twofold import Twofold
 
@@ -253,6 +253,7 @@ class ErrorBounds(NamedTuple):
 NOTHING_PROVEN = ErrorBounds(np.full((1, 1), math.inf), math.inf)
 
 
+@one_blas_thread()  # of a small matrix: several threads wait for each other
 def bounded(problem: Problem, found: DescentResult, mass: Array | None, furthest: float) -> ErrorBounds:
     """Return the bounds that gradient and second derivatives in float64 prove, without another read of the rows.
 
