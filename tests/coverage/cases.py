@@ -12,6 +12,7 @@ import pandas as pd
 import scipy.stats
 
 from adaline import (
+    AdditiveModel,
     GeneralizedLinear,
     InstrumentalVariables,
     LinearRegression,
@@ -613,6 +614,61 @@ def amounts_drawn(rng: np.random.Generator) -> Ends:
 def labels_drawn(rng: np.random.Generator) -> Ends:
     x, y = labels(rng, 150)
     return (*bootstrap(LogisticRegression().fit(x, y), x, y).ends()[:, 1:], SLOPES)
+
+
+def curves(rng: np.random.Generator, terms: tuple[str, ...] = ("s(x0)", "s(x1)")) -> tuple[list[Any], list[Any]]:
+    """Return the curves of a model of 300 rows, and the truth at their points, about its mean over the rows."""
+    x = rng.uniform(size=(300, 2))
+    true = [lambda u: np.sin(2 * np.pi * u), lambda u: 4 * (u - 0.3) ** 2]
+    y = true[0](x[:, 0]) + true[1](x[:, 1]) + 0.6 * rng.normal(size=300)
+    found = AdditiveModel(terms=terms).fit(x, y).curves(points=40)
+    return found, [f(one.x[:, 0]) - f(x[:, j]).mean() for j, (f, one) in enumerate(zip(true, found, strict=True))]
+
+
+@case("curve, average over its points", "300 rows, two curves", draws=200)
+def across(rng: np.random.Generator) -> Ends:
+    found, truth = curves(rng)
+    return (
+        np.concatenate([one.lower for one in found]),
+        np.concatenate([one.upper for one in found]),
+        np.concatenate(truth),
+    )
+
+
+@case("curve, all points together", "300 rows, two curves", draws=200)
+def everywhere(rng: np.random.Generator) -> Ends:
+    found, truth = curves(rng)
+    each = [together((one.all_lower, one.all_upper, f)) for one, f in zip(found, truth, strict=True)]
+    return tuple(np.concatenate([np.atleast_1d(one[k]) for one in each]) for k in range(3))  # type: ignore[return-value]
+
+
+def clinics(rng: np.random.Generator) -> tuple[Any, Any, Any]:
+    """Return a model of effects of 20 groups of 2 to 10 rows, these effects, and the slope of the mean."""
+    group, x = np.repeat(np.arange(20.0), rng.integers(2, 11, size=20)), 0.7
+    effect, column = rng.normal(size=20), rng.normal(size=len(group))
+    y = 1 + x * column + effect[group.astype(int)] + rng.normal(size=len(group))
+    return AdditiveModel(terms=["(1 | x1)"]).fit(np.column_stack([column, group]), y), effect, x
+
+
+@case("effects of groups", "20 groups of 2 to 10 rows", draws=800)
+def group_effects(rng: np.random.Generator) -> Ends:
+    model, effect, _ = clinics(rng)
+    frame, reach = model.random_effects_["x1"], 1.959964
+    value, error = np.asarray(frame["intercept"]), np.asarray(frame["intercept_std_error"])
+    return value - reach * error, value + reach * error, effect
+
+
+@case("slope beside effects of groups", "20 groups of 2 to 10 rows", draws=800)
+def slope_in_groups(rng: np.random.Generator) -> Ends:
+    model, _, slope = clinics(rng)
+    return ends_of(model.summary().to_dict()["coefficients"][1:], [slope])
+
+
+@case("mean of a new group", "20 groups of 2 to 10 rows", draws=800)
+def new_group(rng: np.random.Generator) -> Ends:
+    model, _, slope = clinics(rng)
+    ends = model.predict(np.array([[0.5, 99.0]]), interval="confidence")
+    return ends.lower, ends.upper, 1 + 0.5 * slope + rng.normal(size=1)
 
 
 CHOICE = np.linspace(-1, 1, 9)[:, None]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 
 import adaline
 from adaline import AdditiveModel, LinearRegression, datasets, open_table, regression_table
@@ -85,12 +86,18 @@ def test_a_new_group_has_the_mean_of_all_and_a_wider_interval() -> None:
     rows = pd.DataFrame({"Days": [5.0, 5.0], "Subject": ["308", "somebody"]})
     band = model.predict(rows, interval="confidence")
     assert band.prediction[1] == pytest.approx(model.intercept_ + 5 * model.coef_[0])
-    wide = (band.upper - band.lower)[1] / 2 / 1.976
+    half = (band.upper - band.lower)[1] / 2
     by_name = {(row["name"], row["name2"]): row for row in model.variance_components_}
     a, b = by_name["intercept", None]["sd"], by_name["Days", None]["sd"]
     between = a**2 + 25 * b**2 + 10 * a * b * by_name["intercept", "Days"]["correlation"]
     errors = [row["std_error"] for row in model.summary().to_dict()["coefficients"]]
-    assert between < wide**2 < between + errors[0] ** 2 + 25 * errors[1] ** 2
+    known = model._variances(rows)[1, 0]
+    assert 0 < known < errors[0] ** 2 + 25 * errors[1] ** 2
+    # Satterthwaite: 18 subjects, whose share of effects that is left is edf / 2 / 17
+    own = (model.terms_[0]["edf"] / 2) ** 2 / 17
+    freedom = (between + known) ** 2 / (between**2 / own + known**2 / (180 - model.edf_))
+    assert half == pytest.approx(scipy.stats.t.ppf(0.975, freedom) * np.sqrt(between + known), rel=1e-9)
+    assert 10 < freedom < 20
     assert (band.upper - band.lower)[0] < (band.upper - band.lower)[1]
 
 

@@ -70,11 +70,11 @@ def family_interval(
 
 
 def output_interval(
-    family: FamilyFit, loss: Likelihood, z: Array, error: Array, prediction: bool, level: float, reach: float
+    family: FamilyFit, loss: Likelihood, z: Array, error: Array, prediction: bool, level: float, reach: float | Array
 ) -> tuple[Array, Array, Array]:
     """Return means and the ends of their intervals, or of those of new observations, of outputs (n,) with errors.
 
-    `reach` is the quantile by which errors are multiplied.
+    `reach` is the quantile by which errors are multiplied, one for all or one for each.
     """
 
     def mean(output: Array) -> Array:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self, overload
 
 import numpy as np
+import scipy
 
 from adaline.arrays import (
     Array,
@@ -592,8 +593,9 @@ class AdditiveModel(AdditiveInferred):
         """Return predictions (n,), the means of y; with `interval` a named tuple (prediction, lower, upper).
 
         Groups that were not in the fit have the effect zero: predictions are those of the population. Intervals then
-        contain the variance between groups. "confidence" covers the mean of a row, "prediction" a new observation. A
-        model fitted with offsets needs those of these rows, as in `GeneralizedLinear.predict`.
+        contain the variance between groups, with the degrees of freedom that it was estimated with. "confidence" covers
+        the mean of a row, "prediction" a new observation. A model fitted with offsets needs those of these rows, as in
+        `GeneralizedLinear.predict`.
         """
         z = self._shifted(X, offset, exposure)
         loss = self._fitted_with.of_row()
@@ -605,13 +607,21 @@ class AdditiveModel(AdditiveInferred):
         one_of(AdditiveInterval).check("interval", interval)
         LEVEL.check("level", level)
         state = self._learned()
-        variance, reach = self._variances(X), quantile(state.freedom, level)
+        known, unseen, shares = self._variances(X).T
+        noise = 0.0 if state.family is not None or interval == "confidence" else state.variance
+        variance, reach = known + unseen, quantile(state.freedom, level)
+        with np.errstate(invalid="ignore", divide="ignore"):  # rows of groups that were in the fit
+            freedom = (variance + noise) ** 2 / (shares + (known + noise) ** 2 / state.freedom)
+        new = np.flatnonzero(unseen > 0)
+        if len(new):
+            reach = np.full(len(variance), reach)
+            reach[new] = scipy.special.stdtrit(freedom[new], 0.5 + level / 2)
         if state.family is not None and loss.linked is not None:
             error = np.sqrt(variance)
             return Interval(
                 *output_interval(state.family.fit, loss.linked, z[:, 0], error, interval == "prediction", level, reach)
             )
-        half = reach * np.sqrt(variance + state.variance * (interval == "prediction"))
+        half = reach * np.sqrt(variance + noise)
         return Interval(z[:, 0], z[:, 0] - half, z[:, 0] + half)
 
     @available_if(lambda model: not isinstance(model._fitted_with.of_row(), Squared))
@@ -654,10 +664,10 @@ class AdditiveModel(AdditiveInferred):
 
     @by_blocks
     def _variances(self, X: RowsLike) -> Array:
-        """Return the variances of the sums of the terms, (n,), those between new groups among them."""
+        """Return the variances of the sums of the terms, (n, 3): see `_unseen` for the last two."""
         state, given = self._learned(), read_rows(self, X)
         x = np.asarray(host(as_dense(given)), dtype=np.float64)
-        return _variances(state, rows_through_basis(self, given), x) + _unseen(state, x)
+        return np.column_stack([_variances(state, rows_through_basis(self, given), x), _unseen(state, x)])
 
     @property
     def dispersion_(self) -> float:
@@ -1011,13 +1021,22 @@ def _variances(state: AdditiveModelState, phi: Array, x: Array) -> Array:
 
 
 def _unseen(state: AdditiveModelState, x: Array) -> Array:
-    """Return the variance of effects of groups that were not in the fit, at rows x (n, D), (n,)."""
-    out = np.zeros(len(x))
+    """Return the variances u of effects of groups that were not in the fit, at rows x (n, D), and sum u^2 / df, (n, 2).
+
+    A variance between G groups is estimated with G - 1 degrees of freedom where groups have many rows. With few rows
+    its error is larger, as that of a difference of variances: of s^2 = V - sigma^2/n it is that of V, and s^2/V is the
+    share edf / (G - 1) of the effects that is left, so that df = edf^2 / (G - 1). Variances add up to one of
+
+        (sum u)^2 / sum(u^2 / df) degrees of freedom (Satterthwaite).
+    """
+    out, edf = np.zeros((len(x), 2)), {one.term: one.edf for one in state.terms}
     for groups, covariance in zip(state.design.groupings, state.group_covariances, strict=True):
         new = groups.find(x) < 0
         if new.any():
             z = np.ldexp(groups.effects_of(x[new]), np.array(groups.exponents))
-            out[new] += ((z @ covariance) * z).sum(axis=1)
+            own = ((z @ covariance) * z).sum(axis=1)
+            freedom = (edf[groups.label] / len(groups.slopes)) ** 2 / max(len(groups.levels) - 1, 1)
+            out[new] += np.column_stack([own, own**2 / freedom if freedom > 0 else 0.0 * own])
     return out
 
 
