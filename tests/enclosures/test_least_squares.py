@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import platform
 from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
@@ -105,6 +107,22 @@ def _with_threads(n: int, call: Any) -> Any:
         return call()
     finally:
         set_threads(None)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the codes of rounding modes are those of x86")
+@pytest.mark.parametrize("mode", [0x400, 0x800, 0xC00])  # down, up, to zero
+def test_nothing_is_proved_in_another_rounding_mode(mode: int) -> None:
+    model = LinearRegression().fit(X, T)
+    found = model.enclose(X, T)
+    library = ctypes.CDLL(None)
+    library.fesetround(mode)
+    try:
+        other, outputs = model.enclose(X, T), found.predict(X)
+    finally:
+        library.fesetround(0)
+    assert "rounding mode" in other.reason
+    assert np.isinf(outputs.upper - outputs.lower).all()
+    assert model.enclose(X, T).proved
 
 
 def test_the_start_does_not_matter_but_for_passes() -> None:

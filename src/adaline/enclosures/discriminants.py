@@ -24,7 +24,7 @@ import numpy as np
 from adaline.arrays import Array, RowsLike, as_dense, host, like_rows
 from adaline.block import Block, Shape
 from adaline.enclosures.enclosure import Enclosure, Ends, RowReader
-from adaline.enclosures.least_squares import Added, enclose_least_squares
+from adaline.enclosures.least_squares import DEPENDENT, Added, enclose_least_squares
 from adaline.enclosures.linear import LinearEnclosure
 from adaline.enclosures.rational import Between
 from adaline.enclosures.rounding import ROUNDING
@@ -142,9 +142,9 @@ def enclose_discriminants(
     chosen = [[total, total.times(Fraction(-1))]] if two else [_pulled(weights, total, k) for k in range(classes)]
     added = Added.of([[Between(Fraction(0), Fraction(0)), *own[1:], *([None] * d)] for own in chosen])
     found = enclose_least_squares(
-        beside, True, no_penalty(beside.shape.features), np.zeros((targets, classes + d)), added
+        beside, True, no_penalty(beside.shape.features), np.zeros((targets, classes + d)), added=added
     )
-    reason, passes = found.reason and WITHIN, source.reads[0] - before
+    reason, passes = WITHIN if found.reason == DEPENDENT else found.reason, source.reads[0] - before
     nowhere = np.full((targets, 1 + d), np.inf)
     if reason:
         lower, upper = (end[0] if two else end for end in (-nowhere, nowhere))

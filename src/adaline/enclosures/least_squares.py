@@ -20,10 +20,11 @@ import numpy as np
 
 from adaline import twofold
 from adaline.arrays import Array
-from adaline.enclosures.linear import LinearEnclosure, Stepped, narrow, nowhere
+from adaline.enclosures.linear import ROUNDING_MODE, LinearEnclosure, Stepped, narrow, nowhere
+from adaline.enclosures.polynomial import Leading, with_trailing
 from adaline.enclosures.preconditioner import Preconditioner, RowSizes, precondition, scaled_penalties
 from adaline.enclosures.rational import Between
-from adaline.enclosures.rounding import OUTWARDS, ROUNDING, TINY
+from adaline.enclosures.rounding import OUTWARDS, ROUNDING, TINY, rounds_to_nearest
 from adaline.penalties import RidgePenalty
 from adaline.sources import Source
 from adaline.sums import Residual, Theta
@@ -73,24 +74,36 @@ class Added(NamedTuple):
 
 @np.errstate(all="ignore")
 def enclose_least_squares(
-    source: Source, intercept: bool, penalty: RidgePenalty, start: Array, added: Added | None = None
+    source: Source,
+    intercept: bool,
+    penalty: RidgePenalty,
+    start: Array,
+    *,
+    added: Added | None = None,
+    degree: int = 0,
 ) -> LinearEnclosure:
     """Return bounds on the exact solution for the rows; `start` (K, 1 + D) is near it, in raw units.
 
-    With `added`, that of the normal equations with these numbers added to X'Wt.
+    With `added`, that of the normal equations with these numbers added to X'Wt. With a `degree` columns are products
+    of so many factors at most, as leading and trailing parts (`polynomial.py`).
     """
     before = source.reads[0]
     d, targets = source.shape
+    d = d // 2 if degree else d
+    if not rounds_to_nearest():
+        return nowhere(targets, d, ROUNDING_MODE, 0)
     if not penalty.any() and source.count_rows() < d + intercept:
         reason = f"{source.count_rows()} rows cannot determine {d + intercept} coefficients"
         return nowhere(targets, d, reason, source.reads[0] - before)
-    known, sizes, _ = precondition(source, intercept, penalty)
+    known, sizes, _ = precondition(Leading(source) if degree else source, intercept, penalty)
+    if degree and known is not None:
+        known = with_trailing(known, sizes)
     if known is None:
         return nowhere(targets, d, PENALISED if penalty.any() else DEPENDENT, source.reads[0] - before)
     powers = sizes.targets_exponent[:, None] - np.append(0.0, sizes.exponent[:d])
     hi = np.ldexp(start, -powers.astype(np.int64)) * np.append(float(intercept), np.ones(d))
     hi = np.where(np.isfinite(hi), hi, 0.0)
-    found = narrow(partial(_step, source, known, sizes, penalty, added), source, known, sizes, hi)
+    found = narrow(partial(_step, source, known, sizes, penalty, added, degree), source, known, sizes, hi)
     return found._replace(passes=source.reads[0] - before)
 
 
@@ -100,25 +113,39 @@ def _step(
     sizes: RowSizes,
     penalty: RidgePenalty,
     added: Added | None,
+    degree: int,
     hi: Array,
     lo: Array,
 ) -> Stepped:
     """Return T'g from the residuals at hi + lo: one pass."""
-    d = source.shape.features
-    sums = source.sum(Residual, Theta(hi, lo, sizes.exponent), most_rows=PIECE_ROWS).sums
+    d, width = source.shape.features, hi.shape[1]
+    point = Theta(hi, lo, sizes.exponent)
+    if degree:
+        twice = np.r_[0:width, 1:width]
+        point = Theta(hi[:, twice], lo[:, twice], sizes.exponent[np.r_[0 : width - 1, 0 : len(sizes.exponent)]])
+    sums = source.sum(Residual, point, most_rows=PIECE_ROWS).sums
     norms, size = sizes.columns, OUTWARDS * (np.abs(hi) + np.abs(lo))
     missing = OUTWARDS * np.sqrt(sums[:, -1, 0]) + TINY
     chains = min(sizes.rows, PIECE_ROWS) / 2 + 16 + sizes.rows / PIECE_ROWS
     lost = (40 * chains + 200) * ROUNDING**2 * missing[:, None] * norms
-    gradient = sums[:, :-1, 0].copy(), sums[:, :-1, 1].copy()
+    gradient = sums[:, :width, 0].copy(), sums[:, :width, 1].copy()
+    if degree:  # trailing parts are summed beside leading ones, and are as much smaller as they are rounded
+        for part, total in zip(gradient, _with_trailing_sums(sums, width), strict=True):
+            part[:, 1:] = total
+        lost += 16 * degree * ROUNDING**2 * missing[:, None] * norms + 32 * ROUNDING**2 * np.abs(gradient[0])
     if added is not None:
         lost += added.into(gradient, sizes)
     lost += draw_back(gradient, penalty, sizes, hi, lo)
     below = 1 + norms.max() + size.max(initial=0.0) + sizes.targets.max(initial=0.0)
     lost = OUTWARDS * lost + TINY * (sizes.rows + 1) * (d + 4) * below**4
     made_of = sizes.targets + size @ norms
-    through = 8 * (d + 4) ** 2 * ROUNDING**2 * np.sqrt(1 + known.defect) * made_of
+    through = (8 * (d + 4) ** 2 + 16 * degree) * ROUNDING**2 * np.sqrt(1 + known.defect) * made_of
     return Stepped(known.pull(*gradient, lost), np.asarray(OUTWARDS * through))
+
+
+def _with_trailing_sums(sums: Array, width: int) -> tuple[Array, Array]:
+    leading, trailing = sums[:, 1:width], sums[:, width:-1]
+    return twofold.add(leading[..., 0], leading[..., 1], trailing[..., 0], trailing[..., 1])
 
 
 def draw_back(gradient: tuple[Array, Array], penalty: RidgePenalty, sizes: RowSizes, hi: Array, lo: Array) -> Array:

@@ -23,9 +23,9 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.block import MIN_BLOCK_ROWS
 from adaline.enclosures.least_squares import draw_back
-from adaline.enclosures.linear import ENOUGH, LinearEnclosure, Stepped, narrow, nowhere
+from adaline.enclosures.linear import ENOUGH, ROUNDING_MODE, LinearEnclosure, Stepped, narrow, nowhere
 from adaline.enclosures.preconditioner import Preconditioner, RowSizes, precondition, scaled_penalties
-from adaline.enclosures.rounding import OUTWARDS, ROUNDING, TINY
+from adaline.enclosures.rounding import OUTWARDS, ROUNDING, TINY, rounds_to_nearest
 from adaline.errors import InvalidParameter
 from adaline.losses import Linked, Loss, Offset
 from adaline.penalties import RidgePenalty
@@ -60,6 +60,8 @@ def enclose_loss(source: Source, loss: Loss, intercept: bool, penalty: RidgePena
 def enclose_likelihood(source: Source, point: LinkedPoint, intercept: bool, penalty: RidgePenalty) -> LinearEnclosure:
     """Return bounds on the minimum for the rows; `point` has the likelihood, and raw coefficients near the minimum."""
     before, d = source.reads[0], source.shape.features
+    if not rounds_to_nearest():
+        return nowhere(1, d, ROUNDING_MODE, 0)
     reason, last = MISSING + "Newton's method does not get near one", np.inf
     for _ in range(MOST_NEWTON_STEPS):
         known, sizes, gradient = precondition(source, intercept, penalty, point)

@@ -19,10 +19,12 @@ import numpy as np
 from adaline import twofold
 from adaline.arrays import Array
 from adaline.enclosures.preconditioner import Pulled, Pushed, RowSizes
-from adaline.enclosures.rounding import OUTWARDS, ROUNDING, TINY, ends, rows_length, scaled_outwards
+from adaline.enclosures.rounding import OUTWARDS, ROUNDING, TINY, ends, rounds_to_nearest, rows_length, scaled_outwards
 from adaline.sources import Source
 
 MOST_STEPS = 8  # passes over residuals; most problems need one or two
+ROUNDING_MODE = "the rounding mode was changed: restore rounding to nearest"
+TRAILING_ERROR = 2.0**-90  # relative error of columns in two parts, and more: of products of up to 2^13 factors
 ENOUGH = ROUNDING / 8  # relative radius from which a further pass cannot make an interval shorter
 
 
@@ -97,21 +99,31 @@ class LinearEnclosure(NamedTuple):
 
     @np.errstate(all="ignore")
     def outputs(self, x: Array) -> tuple[Array, Array]:
-        """Return bounds (n, K) on the outputs w0 + w'x of rows x (n, D) by the exact solution."""
-        if self.found is None or self.known is None or self.sizes is None:
+        """Return bounds (n, K) on the outputs w0 + w'x of rows x (n, D) by the exact solution.
+
+        Rows (n, 2 D) are leading and trailing parts of columns, which have an error of TRAILING_ERROR.
+        """
+        if self.found is None or self.known is None or self.sizes is None or not rounds_to_nearest():
             unbounded = np.full((len(x), len(self.bounds[0])), np.inf)
             return -unbounded, unbounded
-        d, found = x.shape[1], self.found
+        d, found = len(self.bounds[0][0]) - 1, self.found
         powers = self.sizes.exponent.astype(np.int64)
-        v = np.column_stack([np.full(len(x), float(bool(self.known.constant))), np.ldexp(x, -powers[:d])])
+        v = np.column_stack([np.full(len(x), float(bool(self.known.constant))), np.ldexp(x[:, :d], -powers[:d])])
+        below, parted = np.zeros_like(v), x.shape[1] > d
+        if parted:
+            below[:, 1:] = np.ldexp(x[:, d:], -powers[:d])
         size = np.abs(v)
         hi, lo = np.zeros((2, len(x), len(found.hi)))
         for j in range(1 + d):
-            term = twofold.multiply(v[:, j, None], np.zeros((len(x), 1)), found.hi[:, j], found.lo[:, j])
+            term = twofold.multiply(v[:, j, None], below[:, j, None], found.hi[:, j], found.lo[:, j])
             hi, lo = twofold.add(hi, lo, *term)
         made_of = size @ np.abs(found.hi).T
         radius = 8 * (d + 4) ** 2 * ROUNDING**2 * made_of + size @ found.rounded.T
-        radius += np.outer(self.known.pulled_lengths(v), found.reach) + TINY * (1 + d) * (1 + made_of + size.sum())
+        lengths = self.known.pulled_lengths(v)
+        if parted:
+            radius += TRAILING_ERROR * made_of
+            lengths = lengths + 2 * ROUNDING * size @ self.known.row_lengths()
+        radius += np.outer(lengths, found.reach) + TINY * (1 + d) * (1 + made_of + size.sum())
         return scaled_outwards(*ends(hi, lo, OUTWARDS * radius), self.sizes.targets_exponent)
 
 

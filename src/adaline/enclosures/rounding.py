@@ -18,6 +18,15 @@ UNDERFLOW = 2.0**-1000  # more than what underflow can take from a term of a sum
 TINY = 2.0**-900  # what underflow can do, in units in which columns and coefficients are of ordinary size
 
 
+def rounds_to_nearest() -> bool:
+    """Return whether this thread rounds to nearest: upwards, 1 + u/128 is not 1; downwards, it is not for -1; to zero,
+    1 + 3/2 u is 1.
+    """
+    one, small = np.ones(1), np.full(1, 2.0**-60)
+    near = (one + small == 1) & (-one - small == -1) & (one + 192 * small > 1)
+    return bool(near[0])
+
+
 def gamma(k: int) -> float:
     """Return an upper bound on k u / (1 - k u)."""
     return OUTWARDS * k * ROUNDING

@@ -24,7 +24,7 @@ from adaline.arrays import Array
 from adaline.block import MIN_BLOCK_ROWS
 from adaline.enclosures.least_squares import draw_back
 from adaline.enclosures.likelihood import DEPENDENT, FAR, MISSING, MOST_NEWTON_STEPS, NEAR, ROOM
-from adaline.enclosures.linear import LinearEnclosure, Stepped, narrow, nowhere
+from adaline.enclosures.linear import ROUNDING_MODE, LinearEnclosure, Stepped, narrow, nowhere
 from adaline.enclosures.preconditioner import (
     Preconditioner,
     Pulled,
@@ -33,7 +33,17 @@ from adaline.enclosures.preconditioner import (
     precondition,
     scaled_penalties,
 )
-from adaline.enclosures.rounding import OUTWARDS, ROUNDING, TINY, ends, gamma, length, rows_length, scaled_outwards
+from adaline.enclosures.rounding import (
+    OUTWARDS,
+    ROUNDING,
+    TINY,
+    ends,
+    gamma,
+    length,
+    rounds_to_nearest,
+    rows_length,
+    scaled_outwards,
+)
 from adaline.penalties import RidgePenalty
 from adaline.sources import Source
 from adaline.sums import BoundedSoftmax, SoftmaxPoint
@@ -93,6 +103,8 @@ class StackedPreconditioner:
 def enclose_softmax(source: Source, intercept: bool, penalty: RidgePenalty, theta: Array) -> LinearEnclosure:
     """Return bounds on the minimum for the rows, whose targets are classes; `theta` (K, 1 + D) is near it."""
     before, d, classes = source.reads[0], source.shape.features, len(theta)
+    if not rounds_to_nearest():
+        return nowhere(classes, d, ROUNDING_MODE, 0)
     reason, last = MISSING + "Newton's method does not get near one", np.inf
     columns, sizes, _ = precondition(source, intercept, penalty)
     if columns is None:

@@ -23,6 +23,7 @@ from adaline.arrays import (
     is_sparse,
     like_rows,
 )
+from adaline.basis import Polynomial
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
 from adaline.errors import AdalineWarning, InvalidData, InvalidParameter, SumsMissing, warn
@@ -47,7 +48,7 @@ from adaline.sources import ArraySource, Source
 from adaline.sources.absorbed import AbsorbedSource, Absorption
 from adaline.sources.device import empty_on_device
 from adaline.sources.views import of_target
-from adaline.state import FittedAttribute, FittedWith
+from adaline.state import FittedAttribute, FittedWith, change_state
 from adaline.sums import Moments
 from adaline.sums.outputs import linear_outputs
 from adaline.systems.families.closed_form import refuse_few_digits, without
@@ -520,7 +521,8 @@ class LinearSystem(LinearRegressor):
         Parameters
         ----------
         X, y, sample_weight
-            The rows, as for `fit`. A basis is applied to them in float64; the solution is that for its columns.
+            The rows, as for `fit`. The columns of `basis.Polynomial` are the exact products of the numbers X, but for
+            orthogonal=True; other bases are applied in float64, and the solution is that for their columns.
 
         Returns
         -------
@@ -546,19 +548,28 @@ class LinearSystem(LinearRegressor):
         """
         from adaline.enclosures.enclosure import enclosure_of
         from adaline.enclosures.least_squares import enclose_least_squares
+        from adaline.enclosures.polynomial import ExactProducts
         from adaline.enclosures.proof import Statement
 
         check_is_fitted(self, "coef_")
         refuse_absorbed(self, "enclosures")
         if self._fitted_with.positive or any(fit.projected for fit in self._fits):
             raise InvalidParameter("enclosures are of least squares and ridge: not with positive=True or instruments")
-        sources = self._sources_of_fits(X, y, sample_weight)
+        basis, degree, read = columns_on(self).basis, 0, self
+        if isinstance(basis, Polynomial) and not basis.orthogonal:
+            degree = basis.degrees[1]
+            read = snapshot(self)
+            change_state(read, columns=columns_on(self)._replace(basis=ExactProducts(basis)))
+        sources = read._sources_of_fits(X, y, sample_weight)
         each = zip(self._fits, sources, strict=True)
         intercept = bool(self._fitted_with.fit_intercept)
-        found = [enclose_least_squares(source, intercept, fit.penalty, fit.solution.theta) for fit, source in each]
+        found = [
+            enclose_least_squares(source, intercept, fit.penalty, fit.solution.theta, degree=degree)
+            for fit, source in each
+        ]
         problems = [(None, fit.penalty) for fit in self._fits]
         statement = Statement.of(columns_on(self), X, sample_weight, sources[0], intercept, problems)
-        return enclosure_of(found, columns_of(self), self._flat, self._design, statement)
+        return enclosure_of(found, columns_of(self), self._flat, read._design, statement)
 
     def _design(self, X: RowsLike) -> Any:
         """Return rows X as the model works on them."""
