@@ -67,6 +67,11 @@ class Offset(Likelihood):
         return float(self.loss.concordance)
 
     @property
+    def parameter(self) -> float:
+        """That of the loss."""
+        return float(self.loss.parameter)
+
+    @property
     def kernel(self) -> str | None:  # type: ignore[override]
         """That of the loss, for rows that take in the offset."""
         return self.loss.kernel  # type: ignore[no-any-return]
