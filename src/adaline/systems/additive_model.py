@@ -24,8 +24,9 @@ from adaline.arrays import (
 from adaline.coding import Coding
 from adaline.coding.additive import AdditiveTerm, SmoothTerm, argument_terms, read_terms, without_backquotes
 from adaline.construction import check_parameters
-from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, warn
+from adaline.errors import AdalineWarning, ConvergenceWarning, InvalidData, InvalidParameter, SumsMissing, warn
 from adaline.estimator import available_if
+from adaline.fits.additive.additive_sums import AdditiveSums, UnknownGroups, sums_of
 from adaline.fits.additive.criteria import Criterion
 from adaline.fits.additive.design import (
     AdditiveDesign,
@@ -48,13 +49,14 @@ from adaline.fits.additive.problem import (
 )
 from adaline.fitted import check_is_fitted
 from adaline.forms import Count, Finite, FiniteNumber, Range
-from adaline.inference.sample import Counted, WeightKind, count
+from adaline.inference.sample import WeightKind, count
 from adaline.inference.smooth_terms import TermTest, effects_test, smooth_test
-from adaline.input import Meter, by_blocks, transaction
+from adaline.input import Meter, by_blocks, continuation, transaction
 from adaline.input.basis import rows_through_basis
 from adaline.input.columns import InputColumns
+from adaline.input.drafts import continued, snapshot
 from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_overflow
-from adaline.input.system import SystemState
+from adaline.input.system import SystemState, check_same_columns
 from adaline.links import LINK, Link, LinkName
 from adaline.losses import FAMILIES, Likelihood, Loss, Squared, loss_of
 from adaline.losses.families import Binomial, Family
@@ -67,11 +69,13 @@ from adaline.solvers.smooth.likelihood import FamilyFit
 from adaline.sources import Source, is_table
 from adaline.sources.threads import blas_threads_for
 from adaline.state import FitSettings, FittedAttribute, FittedWith
-from adaline.sums import Moments
+from adaline.sums import JointSum, Moments
 from adaline.systems.families.additive_inference import AdditiveInferred, level_names, term_labels
 from adaline.systems.families.any_loss import PosedRows, mean_of, posed, score_means
+from adaline.systems.families.closed_form import refuse_few_digits, without
 from adaline.systems.families.named import named_system
 from adaline.systems.families.offsets import add_offset, refuse_exposure
+from adaline.wording import counted
 
 if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit does not
     from adaline.inference.additive import AdditiveSummary, JudgedAdditive
@@ -172,12 +176,14 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True)
 class AdditiveSettings(FitSettings):
-    """The settings that an additive model is read with."""
+    """The settings that an additive model is read with, or continued; its terms are learned once."""
 
     loss: LossName | Loss | Family
     link: LinkName | Link | None
     fit_intercept: bool
     criterion: Criterion
+    terms: Sequence[str] | None
+    select: bool
 
     def of_row(self) -> Loss:
         """Return the loss of a row without its offset."""
@@ -207,7 +213,8 @@ class AdditiveModelState(SystemState):
     totals : of the fit.
     left_out : names of linear columns that are constant, or combinations of those before them.
     certificate : how good the solution is.
-    apart : the effects of a grouping of very many levels.
+    apart : the effects of groupings of very many levels.
+    sums : of all rows, of least squares.
     family : of a likelihood that is not that of least squares.
     """
 
@@ -225,6 +232,7 @@ class AdditiveModelState(SystemState):
     left_out: tuple[str, ...]
     certificate: Certificate
     apart: GroupedEffects | None = None
+    sums: AdditiveSums | None = None
     family: AdditiveFamily | None = None
 
     @property
@@ -368,6 +376,17 @@ class AdditiveModel(AdditiveInferred):
         one more where there are tensor products. Of a family y, weights, offset and exposure are as in
         `GeneralizedLinear.fit`: y of "binomial" may have two columns, successes and failures.
         """
+        return self._begin(X, y, sample_weight, offset, exposure)
+
+    def _begin(
+        self,
+        X: RowsLike,
+        y: TargetsLike,
+        sample_weight: WeightsLike,
+        offset: OffsetsLike,
+        exposure: OffsetsLike,
+    ) -> Self:
+        """Fit to the first rows, or to all."""
         meter = Meter(X)
         check_parameters(self)
         shape: tuple[int, ...] = getattr(y, "shape", ())
@@ -395,29 +414,143 @@ class AdditiveModel(AdditiveInferred):
         self._state = replace(state, certificate=meter.on(state.certificate, rows))
         return self
 
+    @available_if(lambda model: model._adds_up())
+    @continuation
+    def partial_fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
+        """Take in more rows: the result is that of one fit on all rows, with the knots and levels of the first ones.
+
+        Knots, the levels of groups and the columns of terms are learned from the rows of the first call, so that these
+        should span the range of curves and have every group; rows of other groups are refused. One pass, and memory
+        does not depend on the number of rows. Under least squares only.
+        """
+        if self._state is None:
+            return self._begin(X, y, sample_weight, None, None)
+        meter = Meter(X)
+        mine = self._own_sums("continue")
+        rows = self._reopened(X, y, sample_weight)
+        return self._take(mine.plus(self._added(rows)), meter, rows)
+
+    @available_if(lambda model: model._adds_up())
+    @continuation
+    def merge(self, other: Self) -> Self:
+        """Take in another fitted model: as if fitted on both data sets. Both must have the same knots and levels.
+
+        Models that continue from copies of one model have these: of `b = copy.deepcopy(a).partial_fit(X, y)` the first
+        rows, which both have, are taken out by `b.forget`.
+        """
+        meter, mine = Meter(), self._own_sums("merge")
+        if type(other) is not type(self):
+            raise InvalidParameter(f"cannot merge {type(self).__name__} with {type(other).__name__}")
+        other = continued(other)
+        theirs = other._own_sums("merge")
+        check_same_columns(self, other)
+        if (mine.counted is None) != (theirs.counted is None) or mine.moments.centred != theirs.moments.centred:
+            raise InvalidParameter("cannot merge models with other settings of weights or fit_intercept")
+        return self._take(mine.plus(theirs), meter, None)
+
+    @available_if(lambda model: model._adds_up())
+    @continuation
+    def forget(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
+        """Take rows back out, as if they had never been fitted; refused where too few digits would be left.
+
+        Knots and levels stay. A weight takes out as many of the row's copies.
+        """
+        meter, mine = Meter(X), self._own_sums("forget")
+        rows = self._reopened(X, y, sample_weight)
+        gone = self._added(rows)
+        left = mine.minus(gone, without(mine.moments, gone.moments, rows))
+        linear = len(self._learned().coef)
+        refuse_few_digits(left.digits(linear) if left.moments.weight > 0 else 0.0, [], None)
+        return self._take(left, meter, rows)
+
+    def _adds_up(self) -> bool:
+        """Whether the model is determined by sums that add up: under least squares."""
+        if self._state is not None:
+            return self._learned().family is None
+        return isinstance(AdditiveSettings.of(self).of_row(), Squared) and self.dispersion is None
+
+    def _own_sums(self, verb: str) -> AdditiveSums:
+        check_is_fitted(self, "coef_")
+        check_parameters(self)
+        state = self._learned()
+        different = sorted({*self._fitted_with.changed(self)} - {"criterion"})
+        if different or self.dispersion is not None:
+            raise InvalidParameter(
+                f"cannot {verb}: {some(different or ['dispersion'])} was changed since the model was fitted; refit"
+            )
+        if state.sums is None:
+            raise SumsMissing(f"cannot {verb}: this model was fitted before version 0.4, or holds no sums; refit")
+        if (state.sums.counted is None) != (self.weights == "frequency"):
+            raise InvalidParameter(f"cannot {verb}: weights was changed since the model was fitted; refit")
+        return state.sums
+
+    def _reopened(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> Source:
+        """Return rows as the columns of X, before those of the design."""
+        reader, state = snapshot(self), self._learned()
+        reader._state = replace(state, columns=state.columns._replace(basis=None))
+        rows = open_rows(reader, X, y, sample_weight, reset=False).source
+        if rows.targets.offset:
+            raise InvalidParameter("a model without an offset takes no rows that have one: refit")
+        _refuse_targets(rows, self._fitted_with)
+        return rows
+
+    def _added(self, rows: Source) -> AdditiveSums:
+        """Return the sums of rows for the design that was learned."""
+        state = self._learned()
+        design, names, centred = state.design, state.columns.given_names(), bool(self.fit_intercept)
+        coded = frozenset(j for j, name in enumerate(names) if name.endswith("[index]"))
+        kinds: Any = [
+            (GroupedMoments, {"design": design, "centred": centred}),
+            (UnknownGroups, {"design": design, "coded": coded}),
+        ]
+        total, unknown = rows.sum(JointSum, kinds=kinds).parts
+        assert isinstance(total, GroupedMoments)
+        assert isinstance(unknown, UnknownGroups)
+        if not total.finite:
+            rows.refuse_nonfinite()
+        for one, lost in zip(design.groupings, unknown.rows, strict=True):
+            if lost:
+                raise InvalidData(
+                    f"{counted(lost)} of {one.label} are of groups that the first rows do not have: begin with rows of "
+                    "every group, or fit all rows at once"
+                )
+        return sums_of(total, count(rows) if self.weights == "precision" else None, centred)
+
+    def _take(self, total: AdditiveSums, meter: Meter, rows: Source | None) -> Self:
+        """Solve from new sums."""
+        state = self._of_sums(total, self._learned().columns)
+        self._state = replace(state, certificate=meter.on(state.certificate, rows))
+        return self
+
     def _of_squares(self, rows: Source, columns: InputColumns, design: AdditiveDesign) -> AdditiveModelState:
         """Return what least squares learns."""
         intercept = bool(self.fit_intercept)
+        observed = count(rows) if self.weights == "precision" else None
         if design.apart_:
             total = rows.sum(GroupedMoments, design=design, centred=intercept)
-            moments = total.moments
             if not total.finite:
                 rows.refuse_nonfinite()
-        else:
-            total, moments = None, sums(columns.expand(rows), intercept)
-        counted = count(rows) if self.weights == "precision" else Counted(0, 0.0)
-        places = places_of(design)
-        observations = float(counted.rows) if self.weights == "precision" else moments.weight
+            return self._of_sums(sums_of(total, observed, intercept), columns)
+        return self._of_sums(AdditiveSums(sums(columns.expand(rows), intercept), (), (), observed), columns)
+
+    def _of_sums(self, total: AdditiveSums, columns: InputColumns) -> AdditiveModelState:
+        """Return what least squares learns from sums."""
+        design, moments = columns.basis, total.moments
+        assert isinstance(design, AdditiveDesign)
+        places, observed = places_of(design), total.counted
+        observations = moments.weight if observed is None else float(observed.rows)
         _refuse_too_many_groups(design, observations)
+        log_weights = 0.0 if observed is None else observed.log_weight
         with blas_threads_for(design.size):
             names, labels = columns.coefficient_names(), term_labels(places, columns)
-            asked = AdditiveProblem(self.criterion, intercept, observations, counted.log_weight)
-            if total is None:
-                solved, grouped = solve_additive(moments, places, names, labels, asked), None
-            else:
+            asked = AdditiveProblem(self.criterion, bool(self.fit_intercept), observations, log_weights)
+            if design.apart_:
                 grouped = solve_grouped(total, places, names, labels, asked, design)
                 solved = grouped.solution
-            return self._found(solved, columns, moments, observations, moments.weight, grouped)
+            else:
+                solved, grouped = solve_additive(moments, places, names, labels, asked), None
+            state = self._found(solved, columns, moments, observations, moments.weight, grouped)
+        return replace(state, sums=total)
 
     def _of_family(self, seen: PosedRows, columns: InputColumns, design: AdditiveDesign) -> AdditiveModelState:
         """Return what a likelihood learns."""

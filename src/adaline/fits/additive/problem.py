@@ -17,12 +17,13 @@ from scipy.linalg import LinAlgError, solve_triangular
 
 from adaline.arrays import Array
 from adaline.errors import InvalidData
+from adaline.fits.additive.additive_sums import AdditiveSums
 from adaline.fits.additive.criteria import Criterion, PenalisedFit, PenalisedSums, penalty_matrix
 from adaline.fits.additive.design import AdditiveDesign, LearnedGroups, LearnedSmooth, TermPlace, block_penalties
 from adaline.fits.additive.group_columns import PIECE_NUMBERS, GroupColumns
 from adaline.fits.additive.group_freedom import column_freedom, freedoms, residual, shared_freedom
 from adaline.fits.additive.grouped import GroupedFit, GroupedSums
-from adaline.fits.additive.grouped_moments import GroupedMoments, KeyedTotals, pairs_of
+from adaline.fits.additive.grouped_moments import KeyedTotals, pairs_of
 from adaline.fits.additive.penalties import BlockPenalty, CovariancePenalty
 from adaline.fits.additive.ratios import SolvedRatios, first_ratios, solve_ratios
 from adaline.forms import Finite, Integers
@@ -300,7 +301,7 @@ def solve_additive(
 
 
 def solve_grouped(
-    total: GroupedMoments,
+    total: AdditiveSums,
     places: Sequence[TermPlace],
     names: Sequence[str],
     labels: Sequence[str],
@@ -309,7 +310,7 @@ def solve_grouped(
 ) -> GroupedSolution:
     """Return the model of rows with these sums; arguments as of `solve_additive`."""
     criterion, intercept, rows, log_weights = asked
-    moments = total.moments.about_mean() if intercept else total.moments
+    moments = total.moments
     p, one = moments.shape.features, int(intercept)
     linear = min((at.start for at in places), default=p)
     exponent = moments.exponent.astype(np.int64)
