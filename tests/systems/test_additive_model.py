@@ -315,3 +315,19 @@ def test_a_restricted_likelihood_stands_in_a_row_of_its_own() -> None:
         (True, False),
     ]
     assert "restricted log-likelihood" in str(regression_table(*fits))
+
+
+@pytest.mark.parametrize("apart", [500, 1])
+def test_a_correlation_of_one_is_found_as_in_lme4(apart: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures of lmer(y ~ 1 + (1 + mass | kind)), a singular fit: the variance of slopes given intercepts is zero."""
+    monkeypatch.setattr("adaline.fits.additive.design.APART", apart)
+    frame, _ = shops()
+    frame = frame.rename(columns={"body mass": "mass"})
+    model = AdditiveModel().fit(open_table(frame, formula="y ~ (1 + mass | kind)"))
+    assert str(model.certificate_.status) == "solved"
+    sizes = [row["sd"] or row["correlation"] for row in model.variance_components_]
+    np.testing.assert_allclose(sizes, [0.64509044, 0.59091119, 1.0, 1.24947633], rtol=1e-6)
+    effects = model.random_effects_["kind"]
+    np.testing.assert_allclose(effects["intercept"], [0.61236184, 0.84216434, 0.35780110], rtol=1e-6)
+    np.testing.assert_allclose(effects["mass"], [0.56093137, 0.77143343, 0.32775044], rtol=1e-6)
+    assert model.log_likelihood_ == pytest.approx(-499.139250065, rel=1e-9)

@@ -18,16 +18,17 @@ that differ by any power of ten cost no digits. Reference: S. Wood, Fast stable 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from adaline.arrays import Array
-from adaline.fits.additive.penalties import BlockPenalty
+from adaline.fits.additive.penalties import BlockPenalty, turned, turning
 from adaline.solvers.lapack import cholesky, dtrtri
 
 Criterion = Literal["reml", "ml", "gcv"]
@@ -88,6 +89,16 @@ class PenalisedSums:
         """Return what D is divided by: N - M under REML, N under ML."""
         return self.rows - (self.unpenalised if criterion == "reml" else 0)
 
+    def turned(self, turn: sp.csr_array) -> PenalisedSums:
+        """Return the same problem of coordinates T^-1 beta, in which covariances are diagonal."""
+        return replace(
+            self,
+            gram=np.asarray(turn.T @ (turn.T @ self.gram).T),
+            cross=turn.T @ self.cross,
+            means=None if self.means is None else turn.T @ self.means,
+            penalties=turned(self.penalties),
+        )
+
     @property
     def parameters(self) -> int:
         """Number of parameters theta."""
@@ -110,27 +121,46 @@ class PenalisedFit:
     @cached_property
     def _scaled(self) -> tuple[Array, Array]:
         """1 / sqrt(diag H), and the lower Cholesky factor of H scaled by it."""
-        h = self.sums.gram + penalty_matrix(self.sums, self.theta)
+        h = self._turned.gram + penalty_matrix(self._turned, self.theta)
         scale = 1 / np.sqrt(h.diagonal())
         return scale, cholesky(h * scale * scale[:, None], lower=True)
 
     @cached_property
-    def inverse(self) -> Array:
-        """H^-1, (p, p)."""
+    def _turning(self) -> sp.csr_array | None:
+        """T, of coordinates where penalties are diagonal."""
+        return turning(self.sums.penalties, self.theta, len(self.sums.cross))
+
+    @cached_property
+    def _turned(self) -> PenalisedSums:
+        """The problem in these coordinates."""
+        return self.sums if self._turning is None else self.sums.turned(self._turning)
+
+    @cached_property
+    def _inverse(self) -> Array:
         scale, factor = self._scaled
         root = np.tril(dtrtri(factor, lower=1)[0]) * scale
         return np.asarray(root.T @ root)
 
     @cached_property
+    def _coefficients(self) -> Array:
+        scale, factor = self._scaled
+        return np.asarray(scale * _solved(factor, scale * self._turned.cross))
+
+    @cached_property
+    def inverse(self) -> Array:
+        """H^-1, (p, p)."""
+        turn = self._turning
+        return self._inverse if turn is None else np.asarray(turn @ (turn @ self._inverse).T)
+
+    @cached_property
     def coefficients(self) -> Array:
         """Beta, (p,)."""
-        scale, factor = self._scaled
-        return np.asarray(scale * _solved(factor, scale * self.sums.cross))
+        return self._coefficients if self._turning is None else np.asarray(self._turning @ self._coefficients)
 
     @cached_property
     def squares(self) -> float:
         """D, the penalised sum of squared residuals."""
-        return float(self.sums.square - self.sums.cross @ self.coefficients)
+        return float(self._turned.square - self._turned.cross @ self._coefficients)
 
     @cached_property
     def freedom(self) -> Array:
@@ -140,29 +170,29 @@ class PenalisedFit:
     @property
     def total_freedom(self) -> float:
         """Effective degrees of freedom, the intercept included."""
-        return float(np.trace(self.freedom)) + (self.sums.weight is not None)
+        return float(np.trace(self.freedom)) + (self._turned.weight is not None)
 
     def dispersion(self, criterion: Criterion) -> float:
         """Return phi: D / (N - M) under REML, D / N under ML, |y - X beta|^2 / (N - tr F) under GCV."""
         if criterion == "gcv":
-            return float(np.exp(self._residual_squares())) / (self.sums.rows - self.total_freedom)
-        return self.squares / self.sums.divisor(criterion)
+            return float(np.exp(self._residual_squares())) / (self._turned.rows - self.total_freedom)
+        return self.squares / self._turned.divisor(criterion)
 
     def score(self, criterion: Criterion) -> float:
         """Return what is minimised."""
-        n = self.sums.rows
+        n = self._turned.rows
         if criterion == "gcv":
             return float(np.log(n) + self._residual_squares() - 2 * np.log(n - self.total_freedom))
-        m = self.sums.divisor(criterion)
+        m = self._turned.divisor(criterion)
         logs = self._log_determinant(criterion) - sum(one.log_determinant(own)[0] for one, own in self._blocks())
-        return 0.5 * float(m * (np.log(2 * np.pi * self.squares / m) + 1) + logs - self.sums.log_weights)
+        return 0.5 * float(m * (np.log(2 * np.pi * self.squares / m) + 1) + logs - self._turned.log_weights)
 
     def derivatives(self, criterion: Criterion) -> tuple[Array, Array]:
         """Return the gradient and the Hessian of the score in theta."""
         if criterion == "gcv":
             return self._gcv_derivatives()
         first, second = self._slopes
-        m = self.sums.divisor(criterion)
+        m = self._turned.divisor(criterion)
         inverse = self._determinant_inverse(criterion)
         gradient, hessian = first / self.squares, second / self.squares
         hessian = m * (hessian - np.outer(gradient, gradient))
@@ -190,46 +220,46 @@ class PenalisedFit:
     def used(self) -> Array:
         """Return tr(P^+ P_i) - tr(H^-1 P_i) for each parameter: the degrees of freedom that its part of P leaves."""
         out = np.concatenate([one.log_determinant(own)[1] for one, own in self._blocks()])
-        return np.asarray(out - [np.trace(part[block]) for block, part in self._products(self.inverse)])
+        return np.asarray(out - [np.trace(part[block]) for block, part in self._products(self._inverse)])
 
     def _residual_squares(self) -> float:
         """Return log |y - X beta|^2."""
-        beta = self.coefficients
+        beta = self._coefficients
         return float(np.log(self.squares - beta @ _penalty_times(self._blocks(), beta)))
 
     def _log_determinant(self, criterion: Criterion) -> float:
         scale, factor = self._scaled
         value = 2 * float(np.sum(np.log(factor.diagonal())) - np.sum(np.log(scale)))
         if criterion == "reml":
-            return value + (np.log(self.sums.weight) if self.sums.weight is not None else 0.0)
+            return value + (np.log(self._turned.weight) if self._turned.weight is not None else 0.0)
         columns = self._of_unpenalised  # |H_r| = |H| |(H^-1)_free|, the intercept among the free columns
-        if self.sums.weight is not None:
-            value += float(np.log(self.sums.weight))
+        if self._turned.weight is not None:
+            value += float(np.log(self._turned.weight))
         return value + float(np.linalg.slogdet(columns[1])[1])
 
     def _determinant_inverse(self, criterion: Criterion) -> Array:
         """Return H^-1, or under ML the inverse of H_r with zeros in the other places."""
         if criterion == "reml":
-            return self.inverse
+            return self._inverse
         columns, corner = self._of_unpenalised
-        return np.asarray(self.inverse - columns @ np.linalg.solve(corner, columns.T))
+        return np.asarray(self._inverse - columns @ np.linalg.solve(corner, columns.T))
 
     @cached_property
     def _of_unpenalised(self) -> tuple[Array, Array]:
         """The columns of H^-1 for the unpenalised coefficients, the intercept last, (p, M), and their rows, (M, M)."""
-        free, sums = self.sums.free, self.sums
-        columns = self.inverse[:, free]
+        free, sums = self._turned.free, self._turned
+        columns = self._inverse[:, free]
         corner = columns[free]
         if sums.weight is not None:
             means = np.zeros(len(free)) if sums.means is None else sums.means
-            along = -self.inverse @ means
+            along = -self._inverse @ means
             columns = np.column_stack([columns, along])
             last = np.append(along[free], 1 / sums.weight - means @ along)
             corner = np.block([[corner, last[:-1, None]], [last]])
         return columns, corner
 
     def _blocks(self) -> list[tuple[BlockPenalty, Array]]:
-        return with_parameters(self.sums.penalties, self.theta)
+        return with_parameters(self._turned.penalties, self.theta)
 
     def _products(self, inverse: Array) -> list[tuple[slice, Array]]:
         """Return for each parameter the block and the columns of inverse P_i, (p, block)."""
@@ -249,7 +279,7 @@ class PenalisedFit:
 
     def _images_of(self, vector: Array) -> Array:
         """Return P_i vector for each parameter, (theta, p)."""
-        out = np.zeros((self.sums.parameters, len(vector)))
+        out = np.zeros((self._turned.parameters, len(vector)))
         at = 0
         for one, own in self._blocks():
             block = slice(one.start, one.stop)
@@ -261,9 +291,9 @@ class PenalisedFit:
     @cached_property
     def _slopes(self) -> tuple[Array, Array]:
         """Gradient and Hessian of D."""
-        beta = self.coefficients
+        beta = self._coefficients
         images = self._images_of(beta)
-        second = -2 * images @ self.inverse @ images.T
+        second = -2 * images @ self._inverse @ images.T
         for i, j, one, part in self._curved():
             block = slice(one.start, one.stop)
             second[i, j] += (value := beta[block] @ one.times(beta[None, block], part)[0])
@@ -278,15 +308,15 @@ class PenalisedFit:
 
             (tr F)_i = -tr(K P_i),   (tr F)_ij = 2 tr(H^-1 P_j K P_i) - tr(K P_ij).
         """
-        beta, inverse = self.coefficients, self.inverse
+        beta, inverse = self._coefficients, self._inverse
         moves = -self._images_of(beta) @ inverse
         pull = _penalty_times(self._blocks(), beta)
         back = inverse @ pull
         pulled = self._images_of(back) @ moves.T
         squares = np.exp(self._residual_squares())
         first = -2 * moves @ pull
-        second = 2 * (moves @ self.sums.gram @ moves.T + pulled + pulled.T)
-        k = self.freedom @ inverse
+        second = 2 * (moves @ self._turned.gram @ moves.T + pulled + pulled.T)
+        k = inverse @ self._turned.gram @ inverse
         parts, shrunk = self._products(inverse), self._products(k)
         slope = np.array([-np.trace(part[block]) for block, part in shrunk])
         curve = np.array(
@@ -299,7 +329,7 @@ class PenalisedFit:
             for a, b in {(i, j), (j, i)}:
                 second[a, b] += value
                 curve[a, b] -= trace
-        left = self.sums.rows - self.total_freedom
+        left = self._turned.rows - self.total_freedom
         gradient = first / squares + 2 * slope / left
         hessian = second / squares - np.outer(first, first) / squares**2
         hessian += 2 * curve / left + 2 * np.outer(slope, slope) / left**2

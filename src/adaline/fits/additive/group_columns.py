@@ -41,7 +41,9 @@ class GroupColumns:
         if self.sparse is None:
             return GroupColumns(np.asarray(blocks @ self.dense))
         groups, q = blocks.shape[:2]
-        diagonal = sp.bsr_array((blocks, np.arange(groups), np.arange(groups + 1)), shape=(groups * q, groups * q))
+        diagonal = sp.bsr_array(
+            (np.ascontiguousarray(blocks), np.arange(groups), np.arange(groups + 1)), shape=(groups * q, groups * q)
+        )
         return GroupColumns(np.asarray(blocks @ self.dense), sp.csr_array(diagonal.tocsr() @ self.sparse))
 
     def times(self, vector: Array) -> Array:

@@ -24,11 +24,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from adaline.arrays import Array
 from adaline.fits.additive.criteria import Criterion, PenalisedSums, penalty_matrix, with_parameters
 from adaline.fits.additive.group_columns import GroupColumns
-from adaline.fits.additive.penalties import BlockPenalty, CovariancePenalty
+from adaline.fits.additive.penalties import BlockPenalty, CovariancePenalty, TurnedCovariance, turning
 from adaline.solvers.lapack import cholesky, dtrtri
 
 
@@ -69,6 +70,25 @@ class GroupedSums:
         """All penalties, that of the grouping last."""
         return [*self.plain.penalties, self.penalty]
 
+    def turned(self, theta: Array) -> GroupedSums:
+        """Return the same problem in coordinates in which covariances are diagonal at theta."""
+        own, q = theta[-self.penalty.parameters :], self.penalty.size
+        turn = turning(self.plain.penalties, theta[: -self.penalty.parameters], len(self.plain.cross))
+        if turn is None and q == 1:
+            return self
+        back, along = self.penalty.turn(own), self.along
+        if turn is not None:
+            p, sparse = along.dense.shape[2], along.sparse
+            dense = (turn[:p, :p].T @ along.dense.reshape(-1, p).T).T.reshape(along.dense.shape)
+            along = GroupColumns(dense, None if sparse is None else sp.csr_array(sparse @ turn[p:, p:]))
+        return GroupedSums(
+            self.plain if turn is None else self.plain.turned(turn),
+            TurnedCovariance(self.penalty.start, self.penalty.groups, q),
+            back.T @ self.squares @ back,
+            along.after(np.broadcast_to(back.T, self.squares.shape)),
+            self.target @ back,
+        )
+
     def at(self, theta: Array) -> GroupedFit:
         """Return the solution for these parameters."""
         return GroupedFit(self, theta)
@@ -89,33 +109,44 @@ class _PenaltyParts(NamedTuple):
 
 @dataclass(frozen=True)
 class GroupedFit:
-    """The solution for one theta, those of the grouping last."""
+    """The solution for one theta, those of the grouping last.
+
+    Parameters
+    ----------
+    sums, theta : the problem, and its parameters.
+    turn : whether everything is in coordinates in which covariances are diagonal, which cost no digits.
+    """
 
     sums: GroupedSums
     theta: Array
+    turn: bool = True
+
+    @cached_property
+    def _turned(self) -> GroupedSums:
+        return self.sums.turned(self.theta) if self.turn else self.sums
 
     @cached_property
     def omega(self) -> Array:
         """Omega, (q, q)."""
-        return self.sums.penalty.total(self.theta[-self.sums.penalty.parameters :])
+        return self._turned.penalty.total(self.theta[-self._turned.penalty.parameters :])
 
     @cached_property
     def spread(self) -> Array:
         """H_g^-1, (G, q, q)."""
-        return np.asarray(np.linalg.inv(self.sums.squares + self.omega))
+        return np.asarray(np.linalg.inv(self._turned.squares + self.omega))
 
     @cached_property
     def pull(self) -> GroupColumns:
         """C_g."""
-        return self.sums.along.after(self.spread)
+        return self._turned.along.after(self.spread)
 
     def schur(self) -> Array:
         """Return S, (p, p)."""
-        plain = self.sums.plain
+        plain = self._turned.plain
         return (
             plain.gram
-            + penalty_matrix(plain, self.theta[: -self.sums.penalty.parameters])
-            - self.sums.along.gram(self.pull)
+            + penalty_matrix(plain, self.theta[: -self._turned.penalty.parameters])
+            - self._turned.along.gram(self.pull)
         )
 
     @cached_property
@@ -137,29 +168,29 @@ class GroupedFit:
     @cached_property
     def coefficients(self) -> Array:
         """Beta, (p,)."""
-        alone = np.einsum("gab,gb->ga", self.spread, self.sums.target)
-        return np.asarray(self.inverse @ (self.sums.plain.cross - self.sums.along.against(alone)))
+        alone = np.einsum("gab,gb->ga", self.spread, self._turned.target)
+        return np.asarray(self.inverse @ (self._turned.plain.cross - self._turned.along.against(alone)))
 
     @cached_property
     def effects(self) -> Array:
         """b, (G, q)."""
-        left = self.sums.target - self.sums.along.times(self.coefficients)
+        left = self._turned.target - self._turned.along.times(self.coefficients)
         return np.asarray(np.einsum("gab,gb->ga", self.spread, left))
 
     @cached_property
     def squares(self) -> float:
         """D, the penalised sum of squared residuals."""
-        plain = self.sums.plain
-        explained = plain.cross @ self.coefficients + np.sum(self.sums.target * self.effects)
+        plain = self._turned.plain
+        explained = plain.cross @ self.coefficients + np.sum(self._turned.target * self.effects)
         return float(plain.square - explained)
 
     def dispersion(self, criterion: Criterion) -> float:
         """Return phi: D / (N - M) under REML, D / N under ML."""
-        return self.squares / self.sums.plain.divisor(criterion)
+        return self.squares / self._turned.plain.divisor(criterion)
 
     def score(self, criterion: Criterion) -> float:
         """Return what is minimised."""
-        plain, m = self.sums.plain, self.sums.plain.divisor(criterion)
+        plain, m = self._turned.plain, self._turned.plain.divisor(criterion)
         if not self.squares > 0:
             return np.inf
         scale, factor = self._scaled
@@ -167,21 +198,21 @@ class GroupedFit:
         if criterion == "ml":  # |S_r| = |S| |K_free|
             logs += float(np.linalg.slogdet(self.inverse[np.ix_(plain.free, plain.free)])[1])
         logs -= np.linalg.slogdet(self.spread)[1].sum()
-        logs -= sum(one.log_determinant(own)[0] for one, own in with_parameters(self.sums.penalties, self.theta))
+        logs -= sum(one.log_determinant(own)[0] for one, own in with_parameters(self._turned.penalties, self.theta))
         return 0.5 * float(m * (np.log(2 * np.pi * self.squares / m) + 1) + logs - plain.log_weights)
 
     def used(self) -> Array:
         """Return for each parameter the degrees of freedom that its part of the penalty leaves."""
         out = np.concatenate(
-            [one.log_determinant(own)[1] for one, own in with_parameters(self.sums.penalties, self.theta)]
+            [one.log_determinant(own)[1] for one, own in with_parameters(self._turned.penalties, self.theta)]
         )
         return np.asarray(out - self._determinant_slopes(self.inverse))
 
     def derivatives(self, criterion: Criterion) -> tuple[Array, Array]:
         """Return the gradient and the Hessian of the score in theta."""
-        m, inverse = self.sums.plain.divisor(criterion), self.inverse
+        m, inverse = self._turned.plain.divisor(criterion), self.inverse
         if criterion == "ml":
-            free = self.sums.plain.free
+            free = self._turned.plain.free
             columns = inverse[:, free]
             inverse = inverse - columns @ np.linalg.solve(columns[free], columns.T)
         first, second = self._squares_derivatives()
@@ -190,7 +221,7 @@ class GroupedFit:
         gradient = m * gradient + self._determinant_slopes(inverse)
         hessian = hessian + self._determinant_curves(inverse)
         at = 0
-        for one, own in with_parameters(self.sums.penalties, self.theta):
+        for one, own in with_parameters(self._turned.penalties, self.theta):
             block = slice(at, at := at + one.parameters)
             _, slope, curve = one.log_determinant(own)
             gradient[block] -= slope
@@ -200,7 +231,7 @@ class GroupedFit:
     @property
     def blocks(self) -> list[tuple[BlockPenalty, Array]]:
         """The penalties of the columns with their parameters."""
-        return with_parameters(self.sums.plain.penalties, self.theta[: -self.sums.penalty.parameters])
+        return with_parameters(self._turned.plain.penalties, self.theta[: -self._turned.penalty.parameters])
 
     @cached_property
     def _parts(self) -> _PenaltyParts:
@@ -209,12 +240,14 @@ class GroupedFit:
             slopes, curves = one.slopes(own)
             second += [(len(first) + i, len(first) + j, one, part) for i, j, part in curves]
             first += [(one, part) for part in slopes]
-        return _PenaltyParts(first, second, *self.sums.penalty.slopes(self.theta[-self.sums.penalty.parameters :]))
+        return _PenaltyParts(
+            first, second, *self._turned.penalty.slopes(self.theta[-self._turned.penalty.parameters :])
+        )
 
     @cached_property
     def _products(self) -> dict[tuple[int, int], Array]:
         """Sums over groups of products of row a and row b of C_g, (p, p), by (a, b)."""
-        rows = [self.pull.of_effect(k) for k in range(self.sums.penalty.size)]
+        rows = [self.pull.of_effect(k) for k in range(self._turned.penalty.size)]
         return {(a, b): rows[a].gram(rows[b]) for a in range(len(rows)) for b in range(a, len(rows))}
 
     def between(self, part: Array) -> Array:
@@ -272,7 +305,7 @@ class GroupedFit:
         for i, (block, one_product) in enumerate(products):
             for j, (other, rest) in enumerate(products[: i + 1]):
                 second[i, j] = second[j, i] = -np.sum(one_product[other] * rest[block].T)
-        q = self.sums.penalty.size  # tr(K N) = sum_g tr(Omega_k H_g^-1 Omega_l Q_g), Q_g = C_g K C_g'
+        q = self._turned.penalty.size  # tr(K N) = sum_g tr(Omega_k H_g^-1 Omega_l Q_g), Q_g = C_g K C_g'
         spread, shared = self.spread.reshape(-1, q * q), self.pull.images(k).reshape(-1, q * q)
         twice = (spread.T @ (spread + 2 * shared)).reshape(q, q, q, q)
         for i, left in enumerate(omegas):

@@ -11,11 +11,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from adaline.arrays import Array
 
@@ -173,11 +175,65 @@ class CovariancePenalty:
             out[k, left] = value
         return out
 
+    def turn(self, theta: Array) -> Array:
+        """Return L^-1, (q, q)."""
+        return np.asarray(np.linalg.inv(self.lower(theta)))
+
     def covariance(self, theta: Array) -> Array:
         """Return Omega^-1, (q, q): the covariance of a group's coefficients divided by phi."""
-        inverse = np.linalg.inv(self.lower(theta))
+        inverse = self.turn(theta)
         return np.asarray((inverse * np.exp(-theta[: self.size])) @ inverse.T)
 
     @cached_property
     def _pairs(self) -> list[tuple[int, int]]:
         return [(k, left) for k in range(self.size) for left in range(k)]
+
+
+@dataclass(frozen=True)
+class TurnedCovariance(CovariancePenalty):
+    """The same penalty at theta in coordinates L b of a group's coefficients b, where Omega is diagonal.
+
+    However large its entries are, they then cost no digits of the other coefficients, as in a diagonal penalty. With
+    f_l the row l of L^-1 the derivatives in L_kl are e^(tau_k) (e_k f_l' + f_l e_k').
+    """
+
+    def slopes(self, theta: Array) -> tuple[list[Array], list[tuple[int, int, Array]]]:
+        """Return the derivatives of Omega, (q, q)."""
+        q, scale, unit, back = self.size, np.exp(theta[: self.size]), np.eye(self.size), self.turn(theta)
+        first = [scale[k] * np.outer(unit[k], unit[k]) for k in range(q)]
+        second = [(k, k, first[k]) for k in range(q)]
+        for i, (k, left) in enumerate(self._pairs, start=q):
+            part = scale[k] * (np.outer(back[left], unit[k]) + np.outer(unit[k], back[left]))
+            first.append(part)
+            second.append((k, i, part))
+        for i, (k, a) in enumerate(self._pairs, start=q):
+            for j, (other, b) in enumerate(self._pairs, start=q):
+                if other == k and j >= i:
+                    both = np.outer(back[a], back[b])
+                    second.append((i, j, scale[k] * (both + both.T)))
+        return first, second
+
+    def total(self, theta: Array) -> Array:
+        """Return Omega, (q, q)."""
+        return np.diag(np.exp(theta[: self.size]))
+
+
+def turned(penalties: Sequence[BlockPenalty]) -> list[BlockPenalty]:
+    """Return penalties in the coordinates where they are diagonal."""
+    return [
+        TurnedCovariance(one.start, one.groups, one.size) if isinstance(one, CovariancePenalty) else one
+        for one in penalties
+    ]
+
+
+def turning(penalties: Sequence[BlockPenalty], theta: Array, size: int) -> sp.csr_array | None:
+    """Return T, beta = T (coordinates where penalties are diagonal), (size, size); None for the identity."""
+    if not any(isinstance(one, CovariancePenalty) and one.size > 1 for one in penalties):
+        return None
+    out, at, start = list[sp.sparray](), 0, 0
+    for one in penalties:
+        own = theta[start : (start := start + one.parameters)]
+        if isinstance(one, CovariancePenalty) and one.size > 1:
+            out += [sp.eye_array(one.start - at), sp.kron(sp.eye_array(one.groups), one.turn(own))]
+            at = one.stop
+    return sp.csr_array(sp.block_diag([*out, sp.eye_array(size - at)]))

@@ -7,7 +7,7 @@ columns of smooths and groups have none of their own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -356,11 +356,12 @@ def solve_grouped(
         raise too_few(rows, plain.unpenalised)
     if not plain.square:
         raise InvalidData("the target is constant: there is no variance to divide between groups and rows")
-    schur = _without_last(sums.at(first_ratios(sums)).schur(), size)
+    schur = _without_last(GroupedFit(sums, first_ratios(sums), turn=False).schur(), size)
     condition = _identified(schur, shifted, [*["intercept"] * one, *(names[j] for j in kept)], labels)
     ratios = solve_ratios(sums, criterion)
     fit = ratios.fit
     assert isinstance(fit, GroupedFit)
+    fit = replace(fit, turn=False)
     y = int(exponent[p])
     raw = np.concatenate([-exponent[:linear], np.zeros(p - linear, np.int64)])
     scale = np.append(np.zeros(one, np.int64), raw[kept])
@@ -584,8 +585,9 @@ def components_of(
         if not isinstance(one, CovariancePenalty):
             continue
         zero = np.zeros(one.size, bool) if ratios is None else ratios.boundary[own][: one.size]
-        covariance = one.covariance(theta[own])
-        covariance[zero], covariance[:, zero] = 0.0, 0.0
+        at = theta[own].copy()
+        at[: one.size][zero] = np.inf  # what is left of that effect is a multiple of those before it
+        covariance = one.covariance(at)
         scale = -np.array(next(left).exponents)
         out.append(ComponentFit(np.ldexp(covariance, scale + scale[:, None]), zero))
     return out
