@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from adaline.arrays import Array
-from adaline.fits.additive.penalties import BlockPenalty, turned, turning
+from adaline.fits.additive.penalties import BlockPenalty, turned_penalties, turning
 from adaline.solvers.lapack import cholesky, dtrtri
 
 Criterion = Literal["reml", "ml", "gcv"]
@@ -96,7 +96,7 @@ class PenalisedSums:
             gram=np.asarray(turn.T @ (turn.T @ self.gram).T),
             cross=turn.T @ self.cross,
             means=None if self.means is None else turn.T @ self.means,
-            penalties=turned(self.penalties),
+            penalties=turned_penalties(self.penalties),
         )
 
     @property

@@ -8,7 +8,7 @@ from adaline.arrays import Array
 from adaline.fits.additive.grouped import GroupedFit
 
 
-def residual(fit: GroupedFit) -> float:
+def residual_squares(fit: GroupedFit) -> float:
     """Return the sum of squared residuals."""
     b, penalised = fit.effects, 0.0
     for one, own in fit.blocks:

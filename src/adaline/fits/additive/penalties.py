@@ -218,7 +218,7 @@ class TurnedCovariance(CovariancePenalty):
         return np.diag(np.exp(theta[: self.size]))
 
 
-def turned(penalties: Sequence[BlockPenalty]) -> list[BlockPenalty]:
+def turned_penalties(penalties: Sequence[BlockPenalty]) -> list[BlockPenalty]:
     """Return penalties in the coordinates where they are diagonal."""
     return [
         TurnedCovariance(one.start, one.groups, one.size) if isinstance(one, CovariancePenalty) else one

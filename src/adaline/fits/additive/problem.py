@@ -21,7 +21,7 @@ from adaline.fits.additive.additive_sums import AdditiveSums
 from adaline.fits.additive.criteria import Criterion, PenalisedFit, PenalisedSums, penalty_matrix
 from adaline.fits.additive.design import AdditiveDesign, LearnedGroups, LearnedSmooth, TermPlace, block_penalties
 from adaline.fits.additive.group_columns import PIECE_NUMBERS, GroupColumns
-from adaline.fits.additive.group_freedom import column_freedom, freedoms, residual, shared_freedom
+from adaline.fits.additive.group_freedom import column_freedom, freedoms, residual_squares, shared_freedom
 from adaline.fits.additive.grouped import GroupedFit, GroupedSums
 from adaline.fits.additive.grouped_moments import KeyedTotals, pairs_of
 from adaline.fits.additive.penalties import BlockPenalty, CovariancePenalty
@@ -398,7 +398,7 @@ def solve_grouped(
         condition=condition,
         components=components_of(sums.penalties, ratios, fit.theta, design.groupings),
         total=float(np.ldexp(second[p, p], 2 * y)),
-        residual=float(np.ldexp(max(residual(fit), 0.0), 2 * y)),
+        residual=float(np.ldexp(max(residual_squares(fit), 0.0), 2 * y)),
     )
     found = [
         np.ldexp(fit.coefficients[start : start + own.target.size], y).reshape(own.target.shape)
