@@ -205,7 +205,7 @@ class AdditiveModelState(SystemState):
     ----------
     fitted_with : the settings that it is read with.
     theta : coefficients of all columns of phi.
-    coef, intercept : those of linear columns, and the constant.
+    intercept : the constant.
     means, inverse : of the columns of phi, and (X'X + P)^-1, zero for columns that are left out.
     variance : of the errors.
     group_covariances : those of the effects of each grouping, (q, q).
@@ -220,7 +220,6 @@ class AdditiveModelState(SystemState):
 
     fitted_with: AdditiveSettings
     theta: Annotated[Array, Finite("D")]
-    coef: Annotated[Array, Finite(".")]
     intercept: FiniteNumber
     means: Annotated[Array, Finite("D")]
     inverse: Annotated[Array, Finite("D D")]
@@ -234,6 +233,11 @@ class AdditiveModelState(SystemState):
     apart: GroupedEffects | None = None
     sums: AdditiveSums | None = None
     family: AdditiveFamily | None = None
+
+    @property
+    def coef(self) -> Array:
+        """The coefficients of linear columns."""
+        return self.theta[: len(self.design.linear_)]
 
     @property
     def with_offset(self) -> bool:
@@ -623,7 +627,6 @@ class AdditiveModel(AdditiveInferred):
             columns=columns,
             fitted_with=self._settings_of_fit(),
             theta=solved.coef,
-            coef=solved.coef[: len(design.linear_)],
             intercept=solved.intercept,
             means=solved.means,
             inverse=solved.inverse,

@@ -61,7 +61,7 @@ def test_criteria_and_their_derivatives_are_those_of_all_columns(name: str, crit
     for one, other in zip(parts.derivatives(criterion), whole.derivatives(criterion), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-10)
     np.testing.assert_allclose(parts.used(), whole.used(), atol=1e-9)
-    parts = replace(parts, turn=False)
+    parts = replace(parts, coordinates=apart)
     assert np.trace(column_freedom(parts, len(parts.inverse))) + freedoms(parts)[-1] == pytest.approx(
         whole.total_freedom, rel=1e-12
     )

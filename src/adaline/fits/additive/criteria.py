@@ -184,7 +184,7 @@ class PenalisedFit:
         if criterion == "gcv":
             return float(np.log(n) + self._residual_squares() - 2 * np.log(n - self.total_freedom))
         m = self._turned.divisor(criterion)
-        logs = self._log_determinant(criterion) - sum(one.log_determinant(own)[0] for one, own in self._blocks())
+        logs = self._log_determinant(criterion) - sum(one.log_determinant(own)[0] for one, own in _blocks(self))
         return 0.5 * float(m * (np.log(2 * np.pi * self.squares / m) + 1) + logs - self._turned.log_weights)
 
     def derivatives(self, criterion: Criterion) -> tuple[Array, Array]:
@@ -197,20 +197,20 @@ class PenalisedFit:
         gradient, hessian = first / self.squares, second / self.squares
         hessian = m * (hessian - np.outer(gradient, gradient))
         gradient = m * gradient
-        parts = self._products(inverse)
+        parts = _products(self, inverse)
         for i, (block, part) in enumerate(parts):
             gradient[i] += np.trace(part[block])
             for j, (other, rest) in enumerate(parts[: i + 1]):
                 hessian[i, j] -= (cross := np.sum(part[other] * rest[block].T))
                 if i != j:
                     hessian[j, i] -= cross
-        for i, j, one, part in self._curved():
+        for i, j, one, part in _curved(self):
             block = slice(one.start, one.stop)
             hessian[i, j] += (trace := np.trace(one.times(inverse[block, block], part)))
             if i != j:
                 hessian[j, i] += trace
         at = 0
-        for one, own in self._blocks():
+        for one, own in _blocks(self):
             own_slice = slice(at, at := at + one.parameters)
             _, slope, curve = one.log_determinant(own)
             gradient[own_slice] -= slope
@@ -219,13 +219,13 @@ class PenalisedFit:
 
     def used(self) -> Array:
         """Return tr(P^+ P_i) - tr(H^-1 P_i) for each parameter: the degrees of freedom that its part of P leaves."""
-        out = np.concatenate([one.log_determinant(own)[1] for one, own in self._blocks()])
-        return np.asarray(out - [np.trace(part[block]) for block, part in self._products(self._inverse)])
+        out = np.concatenate([one.log_determinant(own)[1] for one, own in _blocks(self)])
+        return np.asarray(out - [np.trace(part[block]) for block, part in _products(self, self._inverse)])
 
     def _residual_squares(self) -> float:
         """Return log |y - X beta|^2."""
         beta = self._coefficients
-        return float(np.log(self.squares - beta @ _penalty_times(self._blocks(), beta)))
+        return float(np.log(self.squares - beta @ _penalty_times(_blocks(self), beta)))
 
     def _log_determinant(self, criterion: Criterion) -> float:
         scale, factor = self._scaled
@@ -258,43 +258,13 @@ class PenalisedFit:
             corner = np.block([[corner, last[:-1, None]], [last]])
         return columns, corner
 
-    def _blocks(self) -> list[tuple[BlockPenalty, Array]]:
-        return with_parameters(self._turned.penalties, self.theta)
-
-    def _products(self, inverse: Array) -> list[tuple[slice, Array]]:
-        """Return for each parameter the block and the columns of inverse P_i, (p, block)."""
-        out = []
-        for one, own in self._blocks():
-            block = slice(one.start, one.stop)
-            out += [(block, one.times(inverse[:, block], part)) for part in one.slopes(own)[0]]
-        return out
-
-    def _curved(self) -> list[tuple[int, int, BlockPenalty, Array]]:
-        """Return the second derivatives of P that are not zero, with the indices of their parameters."""
-        out, at = [], 0
-        for one, own in self._blocks():
-            out += [(at + i, at + j, one, part) for i, j, part in one.slopes(own)[1]]
-            at += one.parameters
-        return out
-
-    def _images_of(self, vector: Array) -> Array:
-        """Return P_i vector for each parameter, (theta, p)."""
-        out = np.zeros((self._turned.parameters, len(vector)))
-        at = 0
-        for one, own in self._blocks():
-            block = slice(one.start, one.stop)
-            for part in one.slopes(own)[0]:
-                out[at, block] = one.times(vector[None, block], part)[0]
-                at += 1
-        return out
-
     @cached_property
     def _slopes(self) -> tuple[Array, Array]:
         """Gradient and Hessian of D."""
         beta = self._coefficients
-        images = self._images_of(beta)
+        images = _images_of(self, beta)
         second = -2 * images @ self._inverse @ images.T
-        for i, j, one, part in self._curved():
+        for i, j, one, part in _curved(self):
             block = slice(one.start, one.stop)
             second[i, j] += (value := beta[block] @ one.times(beta[None, block], part)[0])
             if i != j:
@@ -309,20 +279,20 @@ class PenalisedFit:
             (tr F)_i = -tr(K P_i),   (tr F)_ij = 2 tr(H^-1 P_j K P_i) - tr(K P_ij).
         """
         beta, inverse = self._coefficients, self._inverse
-        moves = -self._images_of(beta) @ inverse
-        pull = _penalty_times(self._blocks(), beta)
+        moves = -_images_of(self, beta) @ inverse
+        pull = _penalty_times(_blocks(self), beta)
         back = inverse @ pull
-        pulled = self._images_of(back) @ moves.T
+        pulled = _images_of(self, back) @ moves.T
         squares = np.exp(self._residual_squares())
         first = -2 * moves @ pull
         second = 2 * (moves @ self._turned.gram @ moves.T + pulled + pulled.T)
         k = inverse @ self._turned.gram @ inverse
-        parts, shrunk = self._products(inverse), self._products(k)
+        parts, shrunk = _products(self, inverse), _products(self, k)
         slope = np.array([-np.trace(part[block]) for block, part in shrunk])
         curve = np.array(
             [[2 * np.sum(part[block] * own[other].T) for other, part in parts] for block, own in shrunk]
         ).reshape(second.shape)
-        for i, j, one, part in self._curved():
+        for i, j, one, part in _curved(self):
             block = slice(one.start, one.stop)
             value = 2 * back[block] @ one.times(beta[None, block], part)[0]
             trace = np.trace(one.times(k[block, block], part))
@@ -334,6 +304,40 @@ class PenalisedFit:
         hessian = second / squares - np.outer(first, first) / squares**2
         hessian += 2 * curve / left + 2 * np.outer(slope, slope) / left**2
         return gradient, hessian
+
+
+def _blocks(fit: PenalisedFit) -> list[tuple[BlockPenalty, Array]]:
+    return with_parameters(fit._turned.penalties, fit.theta)
+
+
+def _products(fit: PenalisedFit, inverse: Array) -> list[tuple[slice, Array]]:
+    """Return for each parameter the block and the columns of inverse P_i, (p, block)."""
+    out = []
+    for one, own in _blocks(fit):
+        block = slice(one.start, one.stop)
+        out += [(block, one.times(inverse[:, block], part)) for part in one.slopes(own)[0]]
+    return out
+
+
+def _curved(fit: PenalisedFit) -> list[tuple[int, int, BlockPenalty, Array]]:
+    """Return the second derivatives of P that are not zero, with the indices of their parameters."""
+    out, at = [], 0
+    for one, own in _blocks(fit):
+        out += [(at + i, at + j, one, part) for i, j, part in one.slopes(own)[1]]
+        at += one.parameters
+    return out
+
+
+def _images_of(fit: PenalisedFit, vector: Array) -> Array:
+    """Return P_i vector for each parameter, (theta, p)."""
+    out = np.zeros((fit._turned.parameters, len(vector)))
+    at = 0
+    for one, own in _blocks(fit):
+        block = slice(one.start, one.stop)
+        for part in one.slopes(own)[0]:
+            out[at, block] = one.times(vector[None, block], part)[0]
+            at += 1
+    return out
 
 
 def penalty_matrix(sums: PenalisedSums, theta: Array) -> Array:

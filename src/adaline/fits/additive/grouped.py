@@ -91,7 +91,7 @@ class GroupedSums:
 
     def at(self, theta: Array) -> GroupedFit:
         """Return the solution for these parameters."""
-        return GroupedFit(self, theta)
+        return GroupedFit(self, theta, self.turned(theta))
 
 
 class _PenaltyParts(NamedTuple):
@@ -114,39 +114,35 @@ class GroupedFit:
     Parameters
     ----------
     sums, theta : the problem, and its parameters.
-    turn : whether everything is in coordinates in which covariances are diagonal, which cost no digits.
+    coordinates : the problem, or that in coordinates in which covariances are diagonal, which cost no digits.
     """
 
     sums: GroupedSums
     theta: Array
-    turn: bool = True
-
-    @cached_property
-    def _turned(self) -> GroupedSums:
-        return self.sums.turned(self.theta) if self.turn else self.sums
+    coordinates: GroupedSums
 
     @cached_property
     def omega(self) -> Array:
         """Omega, (q, q)."""
-        return self._turned.penalty.total(self.theta[-self._turned.penalty.parameters :])
+        return self.coordinates.penalty.total(self.theta[-self.coordinates.penalty.parameters :])
 
     @cached_property
     def spread(self) -> Array:
         """H_g^-1, (G, q, q)."""
-        return np.asarray(np.linalg.inv(self._turned.squares + self.omega))
+        return np.asarray(np.linalg.inv(self.coordinates.squares + self.omega))
 
     @cached_property
     def pull(self) -> GroupColumns:
         """C_g."""
-        return self._turned.along.after(self.spread)
+        return self.coordinates.along.after(self.spread)
 
     def schur(self) -> Array:
         """Return S, (p, p)."""
-        plain = self._turned.plain
+        plain = self.coordinates.plain
         return (
             plain.gram
-            + penalty_matrix(plain, self.theta[: -self._turned.penalty.parameters])
-            - self._turned.along.gram(self.pull)
+            + penalty_matrix(plain, self.theta[: -self.coordinates.penalty.parameters])
+            - self.coordinates.along.gram(self.pull)
         )
 
     @cached_property
@@ -168,29 +164,29 @@ class GroupedFit:
     @cached_property
     def coefficients(self) -> Array:
         """Beta, (p,)."""
-        alone = np.einsum("gab,gb->ga", self.spread, self._turned.target)
-        return np.asarray(self.inverse @ (self._turned.plain.cross - self._turned.along.against(alone)))
+        alone = np.einsum("gab,gb->ga", self.spread, self.coordinates.target)
+        return np.asarray(self.inverse @ (self.coordinates.plain.cross - self.coordinates.along.against(alone)))
 
     @cached_property
     def effects(self) -> Array:
         """b, (G, q)."""
-        left = self._turned.target - self._turned.along.times(self.coefficients)
+        left = self.coordinates.target - self.coordinates.along.times(self.coefficients)
         return np.asarray(np.einsum("gab,gb->ga", self.spread, left))
 
     @cached_property
     def squares(self) -> float:
         """D, the penalised sum of squared residuals."""
-        plain = self._turned.plain
-        explained = plain.cross @ self.coefficients + np.sum(self._turned.target * self.effects)
+        plain = self.coordinates.plain
+        explained = plain.cross @ self.coefficients + np.sum(self.coordinates.target * self.effects)
         return float(plain.square - explained)
 
     def dispersion(self, criterion: Criterion) -> float:
         """Return phi: D / (N - M) under REML, D / N under ML."""
-        return self.squares / self._turned.plain.divisor(criterion)
+        return self.squares / self.coordinates.plain.divisor(criterion)
 
     def score(self, criterion: Criterion) -> float:
         """Return what is minimised."""
-        plain, m = self._turned.plain, self._turned.plain.divisor(criterion)
+        plain, m = self.coordinates.plain, self.coordinates.plain.divisor(criterion)
         if not self.squares > 0:
             return np.inf
         scale, factor = self._scaled
@@ -198,21 +194,21 @@ class GroupedFit:
         if criterion == "ml":  # |S_r| = |S| |K_free|
             logs += float(np.linalg.slogdet(self.inverse[np.ix_(plain.free, plain.free)])[1])
         logs -= np.linalg.slogdet(self.spread)[1].sum()
-        logs -= sum(one.log_determinant(own)[0] for one, own in with_parameters(self._turned.penalties, self.theta))
+        logs -= sum(one.log_determinant(own)[0] for one, own in with_parameters(self.coordinates.penalties, self.theta))
         return 0.5 * float(m * (np.log(2 * np.pi * self.squares / m) + 1) + logs - plain.log_weights)
 
     def used(self) -> Array:
         """Return for each parameter the degrees of freedom that its part of the penalty leaves."""
         out = np.concatenate(
-            [one.log_determinant(own)[1] for one, own in with_parameters(self._turned.penalties, self.theta)]
+            [one.log_determinant(own)[1] for one, own in with_parameters(self.coordinates.penalties, self.theta)]
         )
         return np.asarray(out - self._determinant_slopes(self.inverse))
 
     def derivatives(self, criterion: Criterion) -> tuple[Array, Array]:
         """Return the gradient and the Hessian of the score in theta."""
-        m, inverse = self._turned.plain.divisor(criterion), self.inverse
+        m, inverse = self.coordinates.plain.divisor(criterion), self.inverse
         if criterion == "ml":
-            free = self._turned.plain.free
+            free = self.coordinates.plain.free
             columns = inverse[:, free]
             inverse = inverse - columns @ np.linalg.solve(columns[free], columns.T)
         first, second = self._squares_derivatives()
@@ -221,7 +217,7 @@ class GroupedFit:
         gradient = m * gradient + self._determinant_slopes(inverse)
         hessian = hessian + self._determinant_curves(inverse)
         at = 0
-        for one, own in with_parameters(self._turned.penalties, self.theta):
+        for one, own in with_parameters(self.coordinates.penalties, self.theta):
             block = slice(at, at := at + one.parameters)
             _, slope, curve = one.log_determinant(own)
             gradient[block] -= slope
@@ -231,7 +227,7 @@ class GroupedFit:
     @property
     def blocks(self) -> list[tuple[BlockPenalty, Array]]:
         """The penalties of the columns with their parameters."""
-        return with_parameters(self._turned.plain.penalties, self.theta[: -self._turned.penalty.parameters])
+        return with_parameters(self.coordinates.plain.penalties, self.theta[: -self.coordinates.penalty.parameters])
 
     @cached_property
     def _parts(self) -> _PenaltyParts:
@@ -241,13 +237,13 @@ class GroupedFit:
             second += [(len(first) + i, len(first) + j, one, part) for i, j, part in curves]
             first += [(one, part) for part in slopes]
         return _PenaltyParts(
-            first, second, *self._turned.penalty.slopes(self.theta[-self._turned.penalty.parameters :])
+            first, second, *self.coordinates.penalty.slopes(self.theta[-self.coordinates.penalty.parameters :])
         )
 
     @cached_property
     def _products(self) -> dict[tuple[int, int], Array]:
         """Sums over groups of products of row a and row b of C_g, (p, p), by (a, b)."""
-        rows = [self.pull.of_effect(k) for k in range(self._turned.penalty.size)]
+        rows = [self.pull.of_effect(k) for k in range(self.coordinates.penalty.size)]
         return {(a, b): rows[a].gram(rows[b]) for a in range(len(rows)) for b in range(a, len(rows))}
 
     def between(self, part: Array) -> Array:
@@ -305,7 +301,7 @@ class GroupedFit:
         for i, (block, one_product) in enumerate(products):
             for j, (other, rest) in enumerate(products[: i + 1]):
                 second[i, j] = second[j, i] = -np.sum(one_product[other] * rest[block].T)
-        q = self._turned.penalty.size  # tr(K N) = sum_g tr(Omega_k H_g^-1 Omega_l Q_g), Q_g = C_g K C_g'
+        q = self.coordinates.penalty.size  # tr(K N) = sum_g tr(Omega_k H_g^-1 Omega_l Q_g), Q_g = C_g K C_g'
         spread, shared = self.spread.reshape(-1, q * q), self.pull.images(k).reshape(-1, q * q)
         twice = (spread.T @ (spread + 2 * shared)).reshape(q, q, q, q)
         for i, left in enumerate(omegas):

@@ -7,7 +7,7 @@ columns of smooths and groups have none of their own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -356,12 +356,12 @@ def solve_grouped(
         raise too_few(rows, plain.unpenalised)
     if not plain.square:
         raise InvalidData("the target is constant: there is no variance to divide between groups and rows")
-    schur = _without_last(GroupedFit(sums, first_ratios(sums), turn=False).schur(), size)
+    schur = _without_last(GroupedFit(sums, first_ratios(sums), sums).schur(), size)
     condition = _identified(schur, shifted, [*["intercept"] * one, *(names[j] for j in kept)], labels)
     ratios = solve_ratios(sums, criterion)
     fit = ratios.fit
     assert isinstance(fit, GroupedFit)
-    fit = replace(fit, turn=False)
+    fit = GroupedFit(sums, fit.theta, sums)
     y = int(exponent[p])
     raw = np.concatenate([-exponent[:linear], np.zeros(p - linear, np.int64)])
     scale = np.append(np.zeros(one, np.int64), raw[kept])
