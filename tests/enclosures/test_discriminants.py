@@ -76,6 +76,20 @@ def test_discriminants_lie_within_their_bounds(classes: int, weight: Any, kind: 
         assert found.certain(x).all()
 
 
+@pytest.mark.parametrize("rare", [0, 1])
+@pytest.mark.parametrize("least", [1e-12, 1e-20, 1e-31, 1e-40])
+def test_a_class_of_tiny_weight_lies_within_its_bounds_or_has_none(rare: int, least: float) -> None:
+    codes = np.arange(N) % 2
+    weight = np.where(codes == rare, least, 1.0) * WEIGHT
+    found = GaussianClassifier().fit(X, codes, sample_weight=weight).enclose(X, codes, sample_weight=weight)
+    assert found.proved == (rare == 1 or least > 1e-30)
+    ((u, constant),) = discriminants(X, codes, weight) or []
+    totals = scatter(X, codes, weight)[1]
+    with mp.workdps(60):
+        odds = mp.log(real(totals[1] / totals[0]))
+        assert inside(found, [real(constant) + odds, *(real(v) for v in u)])
+
+
 def test_rows_between_the_classes_are_not_certain() -> None:
     found = (
         GaussianClassifier()

@@ -38,6 +38,7 @@ WITHIN = (
     "uniqueness is not proved: within the classes, columns are constant, or linear combinations of others up to "
     "rounding; drop them"
 )
+UNKNOWN_WEIGHT = "the weight of a class is lost in the rounding of the others': use weights of similar size"
 
 
 class WithClasses(SourceView):
@@ -145,6 +146,8 @@ def enclose_discriminants(
         beside, True, no_penalty(beside.shape.features), np.zeros((targets, classes + d)), added=added
     )
     reason, passes = WITHIN if found.reason == DEPENDENT else found.reason, source.reads[0] - before
+    if not reason and min(one.low for one in weights) <= 0:
+        reason = UNKNOWN_WEIGHT
     nowhere = np.full((targets, 1 + d), np.inf)
     if reason:
         lower, upper = (end[0] if two else end for end in (-nowhere, nowhere))
@@ -204,11 +207,8 @@ def _weights(beside: WithClasses, classes: int) -> list[Between]:
     ones[:, 0] = -1.0
     known = beside.sum(Residual, Theta(ones, np.zeros_like(ones), np.zeros(width + beside.shape.targets))).sums[0]
     exact = [Fraction(hi) + Fraction(lo) for hi, lo in known[:classes].tolist()]
-    lost = Fraction(0)
-    if beside.targets.weighted:
-        lost = exact[0] * Fraction((40 * beside.count_rows() + 200) * ROUNDING**2)
-    others = [Between.about(one, lost) for one in exact[1:]]
-    first = Between.about(exact[0], lost)
+    lost = Fraction((40 * beside.count_rows() + 200) * ROUNDING**2) if beside.targets.weighted else Fraction(0)
+    first, *others = (Between.about(one, lost * one) for one in exact)  # sums of numbers above zero: relative errors
     return [first.plus(_sum(others).times(Fraction(-1))), *others]
 
 

@@ -24,6 +24,7 @@ from adaline.block import Block, Shape
 from adaline.enclosures.preconditioner import Preconditioner, RowSizes
 from adaline.enclosures.rounding import OUTWARDS, ROUNDING
 from adaline.sources import Source
+from adaline.sources.columns import number_columns
 from adaline.sources.views import SameTargets
 
 MOST_EXPONENT = 800  # of a product; beyond it, errors of trailing parts would meet the ends of float64
@@ -64,7 +65,8 @@ class Leading(SameTargets):
     def __init__(self, base: Source) -> None:
         super().__init__(base)
         self.shape = Shape(base.shape.features // 2, base.shape.targets)
-        self.names = None if base.names is None else base.names[: self.shape.features]
+        names = base.columns.names
+        self.columns = number_columns(None if names is None else names[: self.shape.features])
         self.targets = base.targets
 
     def _with(self, base: Source) -> Source:

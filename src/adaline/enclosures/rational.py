@@ -60,7 +60,7 @@ def below(value: Fraction) -> float:
     try:
         near = float(value)
     except OverflowError:
-        return math.copysign(np.inf, value) if value < 0 else float(np.finfo(float).max)
+        return -math.inf if value < 0 else float(np.finfo(float).max)
     return near if Fraction(near) <= value else math.nextafter(near, -np.inf)
 
 

@@ -122,7 +122,7 @@ class GaussianClassifier(ClosedFormClassifier):
         for each class (naive Bayes), one variance for each class, as scikit-learn and GaussianMixture call them; or one
         variance for all columns and classes (linear: the nearest mean, up to the priors).
     priors : array (K,) or None
-        ClassPriors probabilities in the order of classes_; None takes the class frequencies N_k / N.
+        Prior probabilities in the order of classes_; None takes the class frequencies N_k / N.
     shrinkage : number from 0 to 1
         Sigma becomes (1 - shrinkage) Sigma + shrinkage diag(Sigma), in which units do not matter.
         A class whose own covariance is singular, as it has no more rows than columns or a constant column, is given
