@@ -745,12 +745,12 @@ class AdditiveModel(AdditiveInferred):
         state = self._learned()
         known, unseen, shares = self._variances(X).T
         noise = 0.0 if state.family is not None or interval == "confidence" else state.variance
-        variance, reach = known + unseen, quantile(state.freedom, level)
+        variance = known + unseen
+        reach = np.full(len(variance), quantile(state.freedom, level))
         with np.errstate(invalid="ignore", divide="ignore"):  # rows of groups that were in the fit
             freedom = (variance + noise) ** 2 / (shares + (known + noise) ** 2 / state.freedom)
         new = np.flatnonzero(unseen > 0)
         if len(new):
-            reach = np.full(len(variance), reach)
             reach[new] = scipy.special.stdtrit(freedom[new], 0.5 + level / 2)
         if state.family is not None and loss.linked is not None:
             error = np.sqrt(variance)
