@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
+from adaline import enclosures
 from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, host, is_device, like_rows, to_device_of
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.estimator import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -161,8 +162,6 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         >>> print(found.certain([[3.0], [4.0]]))
         [False  True]
         """
-        from adaline.enclosures.discriminants import ClassPriors, Discrimination
-
         settings, classes = self._fitted_with, len(self.classes_)
         if settings.covariance != "within" or (classes > 2 and len(self.directions_) < classes - 1):
             raise InvalidParameter(
@@ -170,7 +169,10 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
             )
         cut = None if isinstance(settings.threshold, str) else float(settings.threshold)
         return self._enclose(
-            X, y, sample_weight, Discrimination(ClassPriors(None, settings.threshold == "prior"), True, cut)
+            X,
+            y,
+            sample_weight,
+            enclosures.Discrimination(enclosures.ClassPriors(None, settings.threshold == "prior"), True, cut),
         )
 
     def _solve(self, rows: OpenedClasses, sums: ClassMoments) -> FisherState:

@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from adaline import enclosures
 from adaline.arrays import (
     AnyArray,
     Array,
@@ -274,8 +275,6 @@ class GaussianClassifier(ClosedFormClassifier):
         >>> print(found.lower[1], found.upper[1])
         5.0 5.000000000000001
         """
-        from adaline.enclosures.discriminants import ClassPriors, Discrimination
-
         check_is_fitted(self, "classes_")
         settings = self._fitted_with
         if settings.covariance not in ("shared", "tied") or settings.shrinkage or not hasattr(self, "coef_"):
@@ -283,7 +282,7 @@ class GaussianClassifier(ClosedFormClassifier):
                 "enclosures are of covariance='shared' with shrinkage=0, and of one component a class"
             )
         given = None if settings.priors is None else self.priors_
-        return self._enclose(X, y, sample_weight, Discrimination(ClassPriors(given, True)))
+        return self._enclose(X, y, sample_weight, enclosures.Discrimination(enclosures.ClassPriors(given, True)))
 
     def _check_together(self) -> None:
         if self.components > 1 and self.shrinkage:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, Unpac
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline import inference
+from adaline import enclosures, inference
 from adaline.activations import Activation, ActivationName
 from adaline.arrays import (
     Array,
@@ -887,10 +887,6 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         >>> print(found.lower[1], found.upper[1])
         0.6051097136675521 0.6051097136675522
         """
-        from adaline.enclosures.enclosure import enclosure_of
-        from adaline.enclosures.likelihood import enclose_loss
-        from adaline.enclosures.proof import Statement
-
         fits = self._likelihoods()
         refuse_absorbed(self, "enclosures")
         settings = self._fitted_with
@@ -901,11 +897,13 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         intercept = bool(settings.fit_intercept)
         losses = self._row_losses()
         each = zip(sources, losses, fits, strict=True)
-        found = [enclose_loss(rows, loss, intercept, penalty, fit.solution.theta[0]) for rows, loss, fit in each]
-        statement = Statement.of(
+        found = [
+            enclosures.enclose_loss(rows, loss, intercept, penalty, fit.solution.theta[0]) for rows, loss, fit in each
+        ]
+        statement = enclosures.Statement.of(
             columns_on(self), X, sample_weight, sources[0], intercept, [(loss, penalty) for loss in losses]
         )
-        return enclosure_of(found, columns_of(self), self._flat, partial(read_finite, self), statement)
+        return enclosures.enclosure_of(found, columns_of(self), self._flat, partial(read_finite, self), statement)
 
     def _mean_model(self, judged: JudgedLikelihoods | None = None) -> MeanModel:
         """Return the fits as a function from the design to the means, for `effects`."""

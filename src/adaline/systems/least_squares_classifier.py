@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline import enclosures
 from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, host
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.fits.ridge_folds import RidgeFolds
@@ -266,10 +267,6 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         >>> print(found.contains([-1.0, 0.4]))
         [ True  True]
         """
-        from adaline.enclosures.enclosure import enclosure_of
-        from adaline.enclosures.least_squares import enclose_least_squares
-        from adaline.enclosures.proof import ClassTargets, Statement
-
         check_is_fitted(self, "coef_")
         fitted, weights, two = as_fitted(self), self._sums.weights, len(self.classes_) == 2
         if fitted.threshold or not (weights > 0).all():
@@ -284,12 +281,12 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         source = source.changed(source.targets.recoding(targets))
         theta = np.column_stack([host(self.intercept_), host(self.coef_)])
         penalty = RidgePenalty(float(self.penalty_), unit)
-        found = enclose_least_squares(source, bool(fitted.fit_intercept), penalty, theta)
-        classes = ClassTargets(self.classes_.tolist(), targets)
-        statement = Statement.of(
+        found = enclosures.enclose_least_squares(source, bool(fitted.fit_intercept), penalty, theta)
+        classes = enclosures.ClassTargets(self.classes_.tolist(), targets)
+        statement = enclosures.Statement.of(
             columns_on(self), X, sample_weight, source, bool(fitted.fit_intercept), [(None, penalty)], classes
         )
-        return enclosure_of([found], columns_of(self), two, self._read, statement)
+        return enclosures.enclosure_of([found], columns_of(self), two, self._read, statement)
 
     def _targets(self, weights: Array) -> Array:
         """Return the targets of each class, (K, m)."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, Unpac
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline import inference
+from adaline import enclosures, inference
 from adaline.arrays import (
     Array,
     GroupsLike,
@@ -724,11 +724,6 @@ class LogisticRegression(NearFits, LinearClassifier):
         >>> print(found.lower[1], found.upper[1])
         1.2140275858514202 1.2140275858514205
         """
-        from adaline.enclosures.enclosure import enclosure_of
-        from adaline.enclosures.likelihood import enclose_loss
-        from adaline.enclosures.proof import ClassTargets, Statement
-        from adaline.enclosures.softmax import enclose_softmax
-
         fit = self._one_fit("enclosures")
         if fit.coupled and self._with_offset:
             raise InvalidParameter("enclosures of more than two classes are without offsets")
@@ -743,13 +738,17 @@ class LogisticRegression(NearFits, LinearClassifier):
         penalty = RidgePenalty(float(settings.penalty), np.ones(source.shape.features))
         intercept, loss = bool(settings.fit_intercept), self._loss()
         if fit.coupled:
-            found = enclose_softmax(source, intercept, penalty, fit.solution.theta)
+            found = enclosures.enclose_softmax(source, intercept, penalty, fit.solution.theta)
         else:
-            found = enclose_loss(source, loss, intercept, penalty, fit.solution.theta[0])
+            found = enclosures.enclose_loss(source, loss, intercept, penalty, fit.solution.theta[0])
         labels = self._fitted_classes()
-        classes = ClassTargets(labels, np.arange(float(len(labels)))[:, None], factors)
-        statement = Statement.of(columns_on(self), X, sample_weight, source, intercept, [(loss, penalty)], classes)
-        return enclosure_of([found], columns_of(self), not fit.coupled, partial(read_finite, self), statement)
+        classes = enclosures.ClassTargets(labels, np.arange(float(len(labels)))[:, None], factors)
+        statement = enclosures.Statement.of(
+            columns_on(self), X, sample_weight, source, intercept, [(loss, penalty)], classes
+        )
+        return enclosures.enclosure_of(
+            [found], columns_of(self), not fit.coupled, partial(read_finite, self), statement
+        )
 
     def _mean_model(self, judged: JudgedLikelihoods | None = None) -> MeanModel:
         """Return the fit as a function from the design to the probabilities, for `effects`."""

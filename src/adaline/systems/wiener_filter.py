@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline import enclosures
 from adaline.arrays import AnyArray, Array, RowsLike, TargetsLike, WeightsLike, like_rows, on_host
 from adaline.construction import check_parameters
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
@@ -362,9 +363,6 @@ class WienerFilter(SignalSystem):
         >>> print(found.contains([0.0, 2.0, 1.0]))
         [ True  True  True]
         """
-        from adaline.enclosures.enclosure import enclosure_of
-        from adaline.enclosures.least_squares import enclose_least_squares
-
         check_is_fitted(self, "coef_")
         if isinstance(X, Source):
             self._refuse_sparse(X)
@@ -377,8 +375,8 @@ class WienerFilter(SignalSystem):
         penalty = RidgePenalty(float(self._fitted_with.penalty), np.ones(rows.shape.features))
         theta = np.column_stack([np.atleast_1d(self.intercept_), np.atleast_2d(self.coef_)])
         plain = GivenTargets(rows, rows.read_targets())  # no sums by the recursion of the delay line
-        found = enclose_least_squares(plain, begun.intercept, penalty, theta)
-        return enclosure_of([found], self._tap_names(), self._flat, self._delayed, None)
+        found = enclosures.enclose_least_squares(plain, begun.intercept, penalty, theta)
+        return enclosures.enclosure_of([found], self._tap_names(), self._flat, self._delayed, None)
 
     def _delayed(self, X: RowsLike) -> Any:
         """Return the rows of the delay line for input signals X, (n, D)."""

@@ -268,10 +268,8 @@ def _turned(a: AnyArray) -> AnyArray:
 def _products(a: AnyArray, turned: AnyArray, weight: Array | None) -> Array:
     """Return A' diag(weight) A, (p, p), of rows a (n, p) and A', sparse or not."""
     if is_sparse(a):
-        left = turned.copy()
-        if weight is not None:
-            left.data *= weight[left.indices]
-        return np.asarray((left @ a).toarray())
+        data = turned.data if weight is None else turned.data * weight[turned.indices]
+        return np.asarray((type(turned)((data, turned.indices, turned.indptr), turned.shape) @ a).toarray())
     out = np.zeros((a.shape[1], a.shape[1]))
     for first in range(0, len(a), CHUNK_ROWS):
         rows = a[first : first + CHUNK_ROWS]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from adaline import enclosures
 from adaline.arrays import Array, LabelsLike, RowsLike, TargetsLike, WeightsLike, host, like_rows, to_device_of
 from adaline.basis.base import BASIS
 from adaline.construction import check_parameters
@@ -279,13 +280,13 @@ class ClosedFormClassifier(LinearClassifier):
 
     def _enclose(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, kind: Discrimination) -> Enclosure:
         """Return bounds on discriminants of this kind."""
-        from adaline.enclosures.discriminants import enclose_discriminants
-
         check_is_fitted(self, "coef_")
         if not (self._sums.weights > 0).all():
             raise InvalidParameter("enclosures are of classes that all have rows")
         source = self._open(X, y, sample_weight, reset=False).encoded(self.classes_)
-        return enclose_discriminants(source, len(self.classes_), kind, ["intercept", *columns_of(self)], self._read)
+        return enclosures.enclose_discriminants(
+            source, len(self.classes_), kind, ["intercept", *columns_of(self)], self._read
+        )
 
     def _read(self, X: RowsLike) -> Any:
         return read_finite(self, X)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, Unpack, overlo
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline import inference
+from adaline import enclosures, inference
 from adaline.arrays import (
     Array,
     GroupsLike,
@@ -546,11 +546,6 @@ class LinearSystem(LinearRegressor):
         S. M. Rump, Verification methods: rigorous results using floating-point arithmetic, Acta Numerica 19 (2010),
         287-449, sections 10 and 11.
         """
-        from adaline.enclosures.enclosure import enclosure_of
-        from adaline.enclosures.least_squares import enclose_least_squares
-        from adaline.enclosures.polynomial import ExactProducts
-        from adaline.enclosures.proof import Statement
-
         check_is_fitted(self, "coef_")
         refuse_absorbed(self, "enclosures")
         if self._fitted_with.positive or any(fit.projected for fit in self._fits):
@@ -559,17 +554,17 @@ class LinearSystem(LinearRegressor):
         if isinstance(basis, Polynomial) and not basis.orthogonal:
             degree = basis.degrees[1]
             read = snapshot(self)
-            change_state(read, columns=columns_on(self)._replace(basis=ExactProducts(basis)))
+            change_state(read, columns=columns_on(self)._replace(basis=enclosures.ExactProducts(basis)))
         sources = read._sources_of_fits(X, y, sample_weight)
         each = zip(self._fits, sources, strict=True)
         intercept = bool(self._fitted_with.fit_intercept)
         found = [
-            enclose_least_squares(source, intercept, fit.penalty, fit.solution.theta, degree=degree)
+            enclosures.enclose_least_squares(source, intercept, fit.penalty, fit.solution.theta, degree=degree)
             for fit, source in each
         ]
         problems = [(None, fit.penalty) for fit in self._fits]
-        statement = Statement.of(columns_on(self), X, sample_weight, sources[0], intercept, problems)
-        return enclosure_of(found, columns_of(self), self._flat, read._design, statement)
+        statement = enclosures.Statement.of(columns_on(self), X, sample_weight, sources[0], intercept, problems)
+        return enclosures.enclosure_of(found, columns_of(self), self._flat, read._design, statement)
 
     def _design(self, X: RowsLike) -> Any:
         """Return rows X as the model works on them."""
