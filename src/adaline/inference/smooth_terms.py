@@ -51,6 +51,7 @@ def smooth_test(beta: Array, covariance: Array, gram: Array, first: Array, rank:
     spread, ways = spread[::-1], ways[:, ::-1]
     ways = ways * np.where(ways.T @ (root @ first) < 0, -1.0, 1.0)
     found = int((spread > spread[0] * EPS**0.9).sum())
+    rank = max(rank, 0.0)  # rounding may leave less
     k = int(rank)
     nu = rank - k
     if found < k + (nu > 0):
