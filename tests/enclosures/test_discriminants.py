@@ -128,6 +128,9 @@ def test_what_has_no_enclosure_says_so() -> None:
     ):
         with pytest.raises(AdalineError, match=why):
             model.fit(X, codes).enclose(X, codes)
+    line = FisherDiscriminant().fit(X[:, :1], codes)  # three means span one direction
+    ends, found = line.enclose(X[:, :1], codes).predict(X[:, :1]), line.decision_function(X[:, :1])
+    assert ((ends.lower - 1e-9 < found) & (found < ends.upper + 1e-9)).all()
     constant = np.column_stack([X, codes])  # no spread within the classes
     found = GaussianClassifier().fit(X, codes).enclose(X, codes)
     with pytest.raises(AdalineError, match="as regressions have"):

@@ -120,6 +120,9 @@ def test_what_does_not_add_up_is_refused_and_leaves_the_model() -> None:
         model.forget(X, y)
     with pytest.raises(UnsafeForget):
         model.forget(X[:200], y[:200])
+    strange[:] = X[0]  # of a group that has fewer rows
+    with pytest.raises(UnsafeForget, match="no such rows of some groups"):
+        model.forget(strange[:50], y[:50])
     for settings in ({"select": True}, {"terms": TERMS[:1]}, {"fit_intercept": False}, {"weights": "precision"}):
         changed = copy.deepcopy(model).set_params(**settings)
         with pytest.raises(InvalidParameter, match="was changed since the model was fitted"):

@@ -104,9 +104,10 @@ class Enclosure(Ends):
         return self._outputs(X)
 
     def certain(self, X: RowsLike) -> NDArray[np.bool_]:
-        """Return of which rows (n,) the class is certain: the bounds on their outputs decide it.
+        """Return for which rows (n,) the class is certain: rounding cannot have changed it.
 
-        Of two classes, those exclude zero. Of more, one class has its lower bound above the upper bounds of all others.
+        With two classes the bounds on the output exclude zero; with more, the lower bound of one class is above the
+        upper bounds of all others.
         """
         lower, upper = (np.asarray(host(end)) for end in self.predict(X))
         if lower.ndim == 1:

@@ -38,7 +38,7 @@ class ExactProducts(Basis):
         self.n_features_in_ = basis.n_features_in_
 
     def of(self, x: Array) -> Array:
-        """Return the parts; NaN where they are not known as well as is said."""
+        """Return the parts; NaN where a product may underflow or overflow."""
         rows = np.array(x, dtype=np.float64)
         power = np.where(rows == 0, 0, np.frexp(rows)[1])
         out = np.empty((2, len(self.basis.terms_), len(rows)))

@@ -423,9 +423,9 @@ class AdditiveModel(AdditiveInferred):
     def partial_fit(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Take in more rows: the result is that of one fit on all rows, with the knots and levels of the first ones.
 
-        Knots, the levels of groups and the columns of terms are learned from the rows of the first call, so that these
-        should span the range of curves and have every group; rows of other groups are refused. One pass, and memory
-        does not depend on the number of rows. Under least squares only.
+        Knots, the levels of groups and the columns of terms are learned from the rows of the first call, which should
+        span the range of each curve and have every group; rows of other groups are refused. One pass over the rows, in
+        memory that does not depend on their number. For least squares only.
         """
         if self._state is None:
             return self._begin(X, y, sample_weight, None, None)
@@ -439,8 +439,8 @@ class AdditiveModel(AdditiveInferred):
     def merge(self, other: Self) -> Self:
         """Take in another fitted model: as if fitted on both data sets. Both must have the same knots and levels.
 
-        Models that continue from copies of one model have these: of `b = copy.deepcopy(a).partial_fit(X, y)` the first
-        rows, which both have, are taken out by `b.forget`.
+        Copies of one model have these. The rows that it was fitted to are then in both: `b.forget` takes them out of
+        `b = copy.deepcopy(a).partial_fit(X, y)` before the merge.
         """
         meter, mine = Meter(), self._own_sums("merge")
         if type(other) is not type(self):
@@ -457,12 +457,13 @@ class AdditiveModel(AdditiveInferred):
     def forget(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Self:
         """Take rows back out, as if they had never been fitted; refused where too few digits would be left.
 
-        Knots and levels stay. A weight takes out as many of the row's copies.
+        Knots and levels stay. A weight of k takes out k copies of a row.
         """
         meter, mine = Meter(X), self._own_sums("forget")
         rows = self._reopened(X, y, sample_weight)
         gone = self._added(rows)
-        left = mine.minus(gone, without(mine.moments, gone.moments, rows))
+        effects = [q for _, q in self._learned().design.group_shapes]
+        left = mine.minus(gone, without(mine.moments, gone.moments, rows), effects)
         linear = len(self._learned().coef)
         refuse_few_digits(left.digits(linear) if left.moments.weight > 0 else 0.0, [], None)
         return self._take(left, meter, rows)

@@ -141,9 +141,9 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
     def enclose(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Enclosure:
         """Return bounds that are proved to contain the exact coefficients for these rows, as `LinearRegression` does.
 
-        Of covariance="within", and of more than two classes with as many directions as the class means span, where
-        there are no eigenvectors in the discriminants. `predict` and `certain` of the result are of the decision
-        function.
+        For covariance="within"; with more than two classes, for all directions that the class means can span: the
+        discriminants then do not depend on eigenvectors. `predict` and `certain` of the result are those of the
+        decision function.
 
         Parameters
         ----------
@@ -163,7 +163,9 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         [False  True]
         """
         settings, classes = self._fitted_with, len(self.classes_)
-        if settings.covariance != "within" or (classes > 2 and len(self.directions_) < classes - 1):
+        if settings.covariance != "within" or (
+            classes > 2 and len(self.directions_) < min(classes - 1, self.coef_.shape[1])
+        ):
             raise InvalidParameter(
                 "enclosures are of covariance='within', and of as many directions as the means of the classes span"
             )

@@ -19,6 +19,9 @@ from adaline.fits.additive.grouped_moments import GroupedMoments, KeyedTotals
 from adaline.inference.sample import Counted
 from adaline.sums import Moments, Sum
 
+NOT_FITTED = "cannot forget rows that were not fitted: the model holds no such rows of some groups"
+LEFT_OVER = 1e-9  # sum of squares of a group below zero, relative to what is taken out, that is more than rounding
+
 
 @dataclass(frozen=True, eq=False)
 class AdditiveSums:
@@ -47,12 +50,22 @@ class AdditiveSums:
         counted = None if self.counted is None or other.counted is None else self.counted.plus(other.counted)
         return AdditiveSums(moments, groups, pairs, counted)
 
-    def minus(self, other: AdditiveSums, left: Moments) -> AdditiveSums:
-        """Return the sums without the other's rows, which leave these moments."""
+    def minus(self, other: AdditiveSums, left: Moments, effects: Sequence[int]) -> AdditiveSums:
+        """Return the sums without the other's rows, which leave these moments; refuse rows that were not fitted.
+
+        `effects` : number of effects of a group, for each of the groupings.
+        """
+        if (left.second.diagonal() < -left.bound).any():
+            raise UnsafeForget(NOT_FITTED)
         counted = None
         if self.counted is not None and other.counted is not None:
             counted = self.counted.minus(other.counted, self.moments.weight, left.weight)
         groups = _without(self.groups, other.groups)
+        for one, gone, q in zip(groups, other.groups, effects, strict=True):
+            squares = np.arange(q) * (gone.values.shape[1] // q + 1)  # of z z', which comes first in each row of sums
+            places = np.searchsorted(one.keys, gone.keys)
+            if (one.values[places][:, squares] < -LEFT_OVER * gone.values[:, squares]).any():
+                raise UnsafeForget(NOT_FITTED)
         return AdditiveSums(left, groups, _without(self.pairs, other.pairs), counted)
 
     def digits(self, columns: int) -> float:
@@ -98,6 +111,6 @@ def _without(mine: Sequence[KeyedTotals], gone: Sequence[KeyedTotals]) -> tuple[
     out = []
     for one, other in zip(mine, gone, strict=True):
         if not np.isin(other.keys, one.keys).all():
-            raise UnsafeForget("cannot forget rows that were not fitted: the model holds none of their groups")
+            raise UnsafeForget(NOT_FITTED)
         out.append(KeyedTotals.joined([one, KeyedTotals(other.keys, -other.values)]))
     return tuple(out)
