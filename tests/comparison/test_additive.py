@@ -56,7 +56,7 @@ def test_straight_lines_are_offered_curves_as_rarely_as_said(monkeypatch: pytest
     assert 2 <= offered <= 30  # 20 expected at most; 30 and more have a chance of 2 %
 
 
-def test_the_test_of_curvature_is_at_most_that_beside_all_columns() -> None:
+def test_the_numerator_of_the_test_of_curvature_is_at_most_that_beside_all_columns() -> None:
     table = curved(150)
     (f, _) = additive._curvatures(table, [0], slice(None))[0]
     directions = additive._curved_directions(table.X[:, 0], np.ones(150))
