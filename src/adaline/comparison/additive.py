@@ -32,7 +32,8 @@ from adaline.errors import AdalineError, AdalineWarning, InvalidParameter
 from adaline.smooths import CubicSpline
 from adaline.systems import LinearRegression
 
-# chance that a table without curves, of equal normal errors, is compared with some; doubling it fits curves to twice as many straight lines
+# chance that a table without curves, of equal normal errors, is compared with some; doubling it fits curves to twice as
+# many straight lines
 LINEAR_OFFERED = 0.01
 MOST_CURVES = 10  # curves that are compared; doubling it takes four times as long
 MOST_TESTED_ROWS = 20_000  # rows that are tested for curves; doubling it takes twice as long
