@@ -18,7 +18,8 @@ RARE = 3.0  # standard errors beyond these limits that count as outside
 HEAD = """# Coverage of intervals
 
 How often 95 % intervals contain the truth: `make coverage` draws data sets whose truth is known, and counts. Intervals
-of coefficients are those of all slopes; ± is the standard error of the simulation. Outside 92 to 97 % a note says why.
+of coefficients are those of all slopes; ± is the standard error of the simulation. A note explains
+every coverage that is more than three of these outside 92 to 97 %.
 
 | interval | data | coverage | data sets | note |
 |---|---|---|---|---|
