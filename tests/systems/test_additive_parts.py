@@ -106,6 +106,13 @@ def test_units_change_no_bit_and_a_criterion_may_be_changed() -> None:
     assert_equal(one, make().fit(X[:60], y[:60]).set_params(criterion="ml").partial_fit(X[60:390], y[60:390]), X)
 
 
+def test_groups_that_are_texts_and_did_not_occur_are_refused() -> None:
+    table = pd.DataFrame({"g": np.repeat(list("abcd"), 5), "y": np.arange(20.0) ** 2})
+    opened = [adaline.open_table(part, formula="y ~ (1 | g)") for part in (table[:15], table[15:])]
+    with pytest.raises(InvalidData, match=r"5 rows of \(1 \| g\) are of groups that the first rows do not have"):
+        AdditiveModel().fit(opened[0]).partial_fit(opened[1])
+
+
 def test_what_does_not_add_up_is_refused_and_leaves_the_model() -> None:
     X, y, _ = rows()
     model = make().fit(X[:200], y[:200])
@@ -114,7 +121,7 @@ def test_what_does_not_add_up_is_refused_and_leaves_the_model() -> None:
     strange[:3, 2] = 77
     with pytest.raises(InvalidData, match=r"3 rows of \(1 \+ x1 \| x2\) are of groups that the first rows do not have"):
         model.partial_fit(strange, y[200:])
-    with pytest.raises(InvalidData, match="different bases"):
+    with pytest.raises(InvalidData, match="knots or levels learned from different rows"):
         model.merge(make().fit(X[:150], y[:150]))
     with pytest.raises(UnsafeForget, match="model holds 200 rows"):
         model.forget(X, y)

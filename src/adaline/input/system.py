@@ -217,6 +217,7 @@ def check_same_columns(one: Any, other: Any) -> None:
     phi, psi = mine.basis, theirs.basis
     if (phi is None) != (psi is None) or (phi is not None and not phi.same(psi)):
         raise InvalidData(
-            f"cannot merge models of different bases: {phi} and {psi}, or the same learned from different rows. "
-            "Bases that learn nothing from rows, such as Polynomial without orthogonal=True, can be merged"
+            f"cannot merge models of different bases: {phi} and {psi}, or the same with knots or levels learned from "
+            "different rows. Begin both models as copies of one, or take a basis that learns nothing from rows, such as"
+            " Polynomial without orthogonal=True"
         )

@@ -13,6 +13,7 @@ import numpy as np
 
 from adaline.arrays import ThetaLike, as_dense, host
 from adaline.block import Block, Shape
+from adaline.coding.texts import ABSENT
 from adaline.errors import UnsafeForget
 from adaline.fits.additive.design import AdditiveDesign
 from adaline.fits.additive.grouped_moments import GroupedMoments, KeyedTotals
@@ -84,7 +85,7 @@ class UnknownGroups(Sum):
 
     @classmethod
     def zero(cls, shape: Shape, **config: Any) -> Self:
-        """Return none; `coded` are the columns in which -1 stands for a missing value."""
+        """Return none; `coded` are the columns in which ABSENT stands for a missing value."""
         return cls(config["design"], config["coded"], [0] * len(config["design"].groupings))
 
     def add(self, block: Block, theta: ThetaLike = None) -> None:
@@ -93,7 +94,7 @@ class UnknownGroups(Sum):
         for k, one in enumerate(self.design.groupings):
             missing = np.zeros(len(x), dtype=bool)
             for j in self.coded & {*one.columns}:
-                missing |= x[:, j] < 0
+                missing |= x[:, j] == ABSENT
             self.rows[k] += int(np.sum((one.find(x) < 0) & ~missing))
 
     def merge(self, other: Self) -> None:

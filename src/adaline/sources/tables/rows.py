@@ -43,13 +43,19 @@ class TableRows:
     parts : the table on an engine, where it is on one.
     progress : whether a line shows how far a read is; None where it takes long.
     here : who computes sums of rows that are read here: this process, or a device.
+    reads : how often the rows were read, by all that share the list; None: they were not.
     """
 
     def __init__(
-        self, relation: Relation, parts: TableParts | None = None, progress: bool | None = None, here: Runner = HERE
+        self,
+        relation: Relation,
+        parts: TableParts | None = None,
+        progress: bool | None = None,
+        here: Runner = HERE,
+        reads: list[int] | None = None,
     ) -> None:
         self.relation, self.parts, self.progress, self.here = relation, parts, progress, here
-        self.reads = [0]
+        self.reads = [0] if reads is None else reads
         self._begun: list[tuple[ReadRequest, Runs]] = []  # a read that the next one of the same continues
 
     @property
@@ -63,8 +69,9 @@ class TableRows:
         return self.parts is not None
 
     def of(self, relation: Relation) -> TableRows:
-        """Return the rows of the same table, read in another way."""
-        return TableRows(relation, None if self.parts is None else self.parts.of(relation), self.progress, self.here)
+        """Return the rows of the same table, read in another way; reads count together."""
+        parts = None if self.parts is None else self.parts.of(relation)
+        return TableRows(relation, parts, self.progress, self.here, self.reads)
 
     def altered(self, relation: Relation) -> TableRows:
         """Return the same rows, whose reads count together, with other columns."""

@@ -33,8 +33,8 @@ class TargetLabels:
 
     def __init__(self, table: CodedTable, numbers: Callable[[], Array] | None, begins: bool) -> None:
         self.table, self.numbers, self.begins = table, numbers, begins
+        self._found: NDArray[Any] | None = None  # by a read of all rows
         self._coded: tuple[NDArray[Any], Source] | None = None
-        self._guessed = False  # whether those are labels of the first rows alone
 
     @property
     def column(self) -> LabelColumn:
@@ -49,7 +49,7 @@ class TargetLabels:
     @property
     def known(self) -> bool:
         """Whether the labels are known without a read."""
-        return self._coded is not None and not self._guessed
+        return self._found is not None
 
     def find(self, guess: bool = False) -> NDArray[Any]:
         """Return the distinct labels; refuse fractions and too many of them.
@@ -57,18 +57,16 @@ class TargetLabels:
         This takes a pass. With `guess` those of the first rows of a large table are found, two at least where it has
         so many, in a read that the next one continues.
         """
-        if self._coded is not None and self.known:
-            return self._coded[0]
-        self._coded = None  # of labels that were guessed
+        if self._found is not None:
+            return self._found
         column = self.column
         if self.numbers is not None and self.are_read_numbers:
             found = np.unique(self.numbers()[:, 0]).tolist()
             return sorted_labels(column.name, [plain_level(label) for label in found])
-        self._guessed = guess and self.begins
-        if self._guessed and (first := first_labels(self.table, column)) is not None:
+        if guess and self.begins and (first := first_labels(self.table, column)) is not None:
             return first
-        self._guessed = False
-        return distinct_labels(self.table, column)
+        self._found = distinct_labels(self.table, column)
+        return self._found
 
     def coded(self, classes: NDArray[Any]) -> Source | None:
         """Return the rows with indices among these classes as targets, where they were made before."""
