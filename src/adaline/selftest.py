@@ -26,7 +26,7 @@ from adaline.coding import texts as coding_texts
 from adaline.coding.texts import Texts
 from adaline.groups.regressions import group_regressions_reference
 from adaline.kernels import native
-from adaline.losses import LOSSES, CustomLoss, Huber, Loss
+from adaline.losses import LOSSES, CustomLoss, Huber, Loss, NegativeBinomial, loss_of
 from adaline.scans import SCANS, Scan, adaptive, lms, sigmoid
 from adaline.solvers.absorb import levels
 from adaline.solvers.least_squares import refine
@@ -49,6 +49,7 @@ from adaline.sums import (
     Theta,
     View,
 )
+from adaline.sums.bounded_score import outputs_by_arrays, outputs_twofold
 from adaline.sums.clusters import clusters_reference
 from adaline.sums.mixture import mixture_reference
 from adaline.sums.moments import fill_reference, merge_reference, subtract_reference
@@ -56,6 +57,7 @@ from adaline.sums.objective import objective_reference, product_reference
 from adaline.sums.residual import residual_reference
 from adaline.sums.spread import spread_reference
 from adaline.systems import LinearRegression
+from adaline.twofold import Twofold
 
 ROWS, FEATURES, OUTPUTS = 131, 11, 3  # no multiples of the kernels' tiles
 PACKAGES = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "narwhals", "safetensors")
@@ -123,7 +125,7 @@ def checks() -> Iterator[Agreement]:
         for centred in (False, True)[: 1 if layout == "sparse" else 2]:
             yield _moments(f"{'centred' if centred else 'raw'} {layout}", block, centred)
         yield _residual(layout, block, Theta(theta, theta * 2.0**-60, np.zeros(FEATURES + OUTPUTS)))
-        for loss in (*(cls() for cls in LOSSES.values()), _own_loss()):
+        for loss in (*(cls() for cls in LOSSES.values()), loss_of(NegativeBinomial(1.5)), _own_loss()):
             yield from _likelihood(layout, blocks[_targets_of(loss)], Point(loss, theta, view, direction))
         if layout != "sparse":
             yield _spread(layout, block)
@@ -141,6 +143,7 @@ def checks() -> Iterator[Agreement]:
     yield _spread("units apart", apart)
     yield _descent(dense, score[:, 0])
     yield from _refinement(Block(dense, score, weight, None), rng)
+    yield from _twofold(rng)
     for width in (None, 64):
         yield _lines(dense, width)
     yield from _texts(rng)
@@ -184,6 +187,25 @@ def _residual(name: str, block: Block, theta: Theta) -> Agreement:
         return [hi + lo]
 
     return Agreement("residual", name, 1e-25, run, lambda: [np.zeros((OUTPUTS, 2 + FEATURES))])
+
+
+def _twofold(rng: np.random.Generator) -> Iterator[Agreement]:
+    """Yield the checks of exponentials and outputs in double-double, whose differences are to be zero."""
+    z = Twofold(20 * rng.normal(size=ROWS), 1e-16 * rng.normal(size=ROWS))
+    v, offset = rng.normal(size=(1 + FEATURES, ROWS)), rng.normal(size=ROWS)
+    hi = rng.normal(size=1 + FEATURES)
+    lo = hi * 2.0**-55
+
+    def exponentials() -> list[Array]:
+        difference = z.exp() / z.exp_reference() - 1.0
+        return [difference.hi + difference.lo]
+
+    def outputs() -> list[Array]:
+        difference = outputs_twofold(v, hi, lo, offset) - outputs_by_arrays(v, hi, lo, offset)
+        return [difference.hi + difference.lo]
+
+    yield Agreement("twofold", "exponentials", 1e-29, exponentials, lambda: [np.zeros(ROWS)])
+    yield Agreement("twofold", "outputs", 1e-29, outputs, lambda: [np.zeros((ROWS, 1))])
 
 
 def _lines(x: Array, width: int | None) -> Agreement:

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from adaline.block import Block, Shape
-from adaline.scans import SCANS, CoordinateRule, Scan, State, base
+from adaline.scans import SCANS, AdaptiveRule, CoordinateRule, Scan, State, base
 from adaline.scans.lms import VARIANTS
 from adaline.sources import ArraySource, SparseSource
 from tests.layouts import lay
-from tests.scans.examples import DENSE, EXAMPLES, SPARSE, Example
+from tests.scans.examples import DENSE, EXAMPLES, FEATURES, SPARSE, Example
 from tests.turns import ISAS, in_turn, instruction_set, needs_native
 
 ROWS = 300
@@ -88,7 +88,9 @@ def test_native_equals_the_textbook_after_every_row(example: Example) -> None:
                 row = part(block, slice(i, i + 1))
                 core.run(row)
                 textbook.run_reference(row)
-                assert_close(core.theta, textbook.theta, example.tolerance)
+                # Of fewer rows than columns one that depends on the others adds its rounding, times the prior's variance.
+                few = example.kind is AdaptiveRule and not again and i <= FEATURES
+                assert_close(core.theta, textbook.theta, 1e-3 if few else example.tolerance)
         assert_close(core.good, textbook.good, example.tolerance)
         assert vars(core.tally) == pytest.approx(vars(textbook.tally), rel=max(1e-10, 1e3 * example.tolerance))
 

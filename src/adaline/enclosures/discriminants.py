@@ -206,6 +206,8 @@ def _weights(beside: WithClasses, classes: int) -> list[Between]:
     ones = np.zeros((beside.shape.targets, 1 + width))
     ones[:, 0] = -1.0
     known = beside.sum(Residual, Theta(ones, np.zeros_like(ones), np.zeros(width + beside.shape.targets))).sums[0]
+    if not np.isfinite(known).all():
+        beside.base.refuse_nonfinite()
     exact = [Fraction(hi) + Fraction(lo) for hi, lo in known[:classes].tolist()]
     lost = Fraction((40 * beside.count_rows() + 200) * ROUNDING**2) if beside.targets.weighted else Fraction(0)
     first, *others = (Between.about(one, lost * one) for one in exact)  # sums of numbers above zero: relative errors

@@ -24,6 +24,7 @@ from adaline.inference.sandwich import check_rows_weight
 from adaline.inference.term_tests import TITLES, WHOLE, TermTests, TestType, hypotheses_of
 from adaline.inference.terms import ModelTerm
 from adaline.inference.view import RowsAgain
+from adaline.sources.columns import UNNAMED
 from adaline.sources.expanded import expanded
 
 
@@ -66,7 +67,7 @@ class Refits:
         own = {"basis": None, "class_weight": None, "classes": None}  # the rows are those after these
         fresh = clone(self.model)
         fresh.set_params(**{name: value for name, value in own.items() if name in fresh.get_params()})
-        source = replaced(expanded(self.rows, _Reduced(constraints)), names=())
+        source = replaced(expanded(self.rows, _Reduced(constraints)), columns=UNNAMED)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AdalineWarning)
             warnings.simplefilter("ignore", ConvergenceWarning)

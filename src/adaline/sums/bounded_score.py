@@ -154,10 +154,15 @@ class BoundedScore(Sum):
 
 def outputs_twofold(v: Array, hi: Array, lo: Array, offset: Array) -> Twofold:
     """Return the outputs (n, 1) of rows v, (1 + D, n): products with hi are exact, those with lo rounded."""
-    if native is not None:
-        z = np.empty((2, v.shape[1], 1))
-        native.twofold_outputs(z, v, hi, lo, np.ascontiguousarray(offset))
-        return Twofold(*z)
+    if native is None:
+        return outputs_by_arrays(v, hi, lo, offset)
+    z = np.empty((2, v.shape[1], 1))
+    native.twofold_outputs(z, v, hi, lo, np.ascontiguousarray(offset))
+    return Twofold(*z)
+
+
+def outputs_by_arrays(v: Array, hi: Array, lo: Array, offset: Array) -> Twofold:
+    """Return the same by operations of arrays."""
     product, error = twofold.two_prod(v, hi[:, None])
     error += v * lo[:, None]
     total, rest = offset, np.zeros_like(offset)
