@@ -88,7 +88,7 @@ def test_native_equals_the_textbook_after_every_row(example: Example) -> None:
                 row = part(block, slice(i, i + 1))
                 core.run(row)
                 textbook.run_reference(row)
-                # With fewer rows than columns, a row that depends on the others adds rounding times the prior's variance.
+                # With fewer rows than columns, a row that depends on others adds rounding times the prior's variance.
                 few = example.kind is AdaptiveRule and not again and i <= FEATURES
                 assert_close(core.theta, textbook.theta, 1e-3 if few else example.tolerance)
         assert_close(core.good, textbook.good, example.tolerance)
