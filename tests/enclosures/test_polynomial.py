@@ -75,3 +75,11 @@ def test_products_are_exact_or_not_a_number() -> None:
                 assert i in (1, 2, 3)
     assert np.isfinite(hi[0]).all()
     assert np.isfinite(hi[3, [0, 2, 3]]).all()
+
+
+def test_rows_beyond_the_range_of_float64_have_no_bounds() -> None:
+    x = np.arange(9.0)[:, None]
+    found = LinearRegression(basis=basis.Polynomial(2)).fit(x, x[:, 0] ** 2).enclose(x, x[:, 0] ** 2)
+    lower, upper = found.predict([[1e300], [2.0]])
+    assert (lower[0], upper[0]) == (-np.inf, np.inf)
+    assert lower[1] <= 4.0 <= upper[1]

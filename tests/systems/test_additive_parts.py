@@ -13,6 +13,7 @@ import pytest
 import adaline
 from adaline import AdditiveModel, open_table
 from adaline.errors import AdalineError, InvalidData, InvalidParameter, UnsafeForget
+from adaline.results import Status
 
 TERMS = ["s(x0, bs='ps', k=7)", "(1 + x1 | x2)", "(1 | x3)"]
 
@@ -138,3 +139,9 @@ def test_what_does_not_add_up_is_refused_and_leaves_the_model() -> None:
         model.partial_fit(X[200:], np.where(np.arange(200) == 3, np.nan, y[200:]))
     np.testing.assert_array_equal(model.predict(X), before)
     assert not hasattr(AdditiveModel(loss="poisson"), "partial_fit")
+
+
+def test_an_exact_fit_is_solved() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = AdditiveModel().fit(X, np.full(40, 3.0))
+    assert model.certificate_.status is Status.SOLVED

@@ -124,7 +124,9 @@ class LinearEnclosure(NamedTuple):
             radius += TRAILING_ERROR * made_of
             lengths = lengths + 2 * ROUNDING * size @ self.known.row_lengths()
         radius += np.outer(lengths, found.reach) + TINY * (1 + d) * (1 + made_of + size.sum())
-        return scaled_outwards(*ends(hi, lo, OUTWARDS * radius), self.sizes.targets_exponent)
+        lower, upper = scaled_outwards(*ends(hi, lo, OUTWARDS * radius), self.sizes.targets_exponent)
+        lost = np.isnan(lower) | np.isnan(upper)  # beyond the range of float64
+        return np.where(lost, -np.inf, lower), np.where(lost, np.inf, upper)
 
 
 def nowhere(targets: int, d: int, reason: str, passes: int) -> LinearEnclosure:

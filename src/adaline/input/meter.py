@@ -25,7 +25,7 @@ class Meter:
         One whose objective overflows does not say that all is solved.
         `source` may be any view of the rows: views share the count of reads.
         """
-        if certificate.status is Status.SOLVED and math.isinf(certificate.objective):
+        if certificate.status is Status.SOLVED and certificate.objective == math.inf:
             certificate = out_of_range(certificate)
         passes = certificate.passes if source is None else self.passes(source)
         return changed(certificate, passes=passes, seconds=perf_counter() - self._start)
