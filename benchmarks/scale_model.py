@@ -3,7 +3,7 @@
 `python -m benchmarks.scale_model` measures, in some minutes, on one core: to make rows of Parquet files, to take rows
 that are held in parts into the sums of each system, to merge their states, to schedule a task of Dask; and counts
 passes and bytes of states. It prints them, and what a fit takes on clusters of several sizes, and which of its terms
-decides. With `--guide docs/guide/clusters.md` it writes the table of that page anew. `check` holds the model against
+decides. With `--guide docs/guide/clusters.md` it rewrites the table of that page. `check` holds the model against
 runs that were measured; `python -m benchmarks.clusters report` does so with its own, of 1e7 and 1e8 rows.
 """
 
