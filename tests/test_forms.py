@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, TypeVar, get_args
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from typing_extensions import TypeAliasType
 
 from adaline.basis import BASES
 from adaline.forms import (
@@ -30,7 +32,7 @@ from adaline.forms import (
     Truths,
     one_of_words,
 )
-from adaline.storage.fields import CLASSES, KNOWN, fields_of, state_class
+from adaline.storage.fields import CLASSES, KNOWN, fields_of, origin_of, state_class
 
 NONE, MIXED = np.zeros(0), np.array(["a", 1, 0.5, True], dtype=object)
 CASES: list[tuple[Form, list[Any], list[Any]]] = [
@@ -81,12 +83,21 @@ def test_sizes_of_one_name_are_equal() -> None:
     assert sizes == {"D": 3, "K": 2}
 
 
+def test_an_alias_is_one_of_what_it_stands_for() -> None:
+    """As `NDArray` is with NumPy 2.5 on Python 3.12."""
+    kind = TypeVar("kind", bound=np.generic)
+    alias = TypeAliasType("alias", np.ndarray[tuple[int, ...], np.dtype[kind]], type_params=(kind,))
+    assert origin_of(alias) is origin_of(alias[np.float64]) is origin_of(NDArray[np.float64]) is np.ndarray
+    assert origin_of(list[int]) is list
+    assert origin_of(int) is None
+
+
 def unchecked(hint: Any) -> Iterator[Any]:
     """Yield the parts of an annotation that no form speaks of: anything at all, and arrays of any shape."""
-    kind: object = get_origin(hint)
+    kind: object = origin_of(hint)
     if kind is Annotated:
         inner = get_args(hint)[0]
-        yield from () if inner is Any or get_origin(inner) is np.ndarray else unchecked(inner)
+        yield from () if inner is Any or origin_of(inner) is np.ndarray else unchecked(inner)
     elif hint is Any or hint is object or kind is np.ndarray or hint is np.ndarray:
         yield hint
     else:

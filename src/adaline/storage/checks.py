@@ -11,7 +11,7 @@ import inspect
 from dataclasses import replace
 from enum import Enum
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from adaline.forms import FieldValue, Sizes
 from adaline.input.system import System, columns_on
 from adaline.solvers.smooth.likelihood import LikelihoodFit
 from adaline.state import HELD, as_fitted, change_state
-from adaline.storage.fields import CLASSES, OUTPUT, fields_of, names_beside, state_class
+from adaline.storage.fields import CLASSES, OUTPUT, fields_of, names_beside, origin_of, state_class
 from adaline.storage.relations import RELATIONS, Misfit, basis_size, refuse_unequal, refuse_unless
 from adaline.systems import SYSTEMS
 from adaline.systems.families.online_classifier import OnlineClassifier
@@ -142,7 +142,7 @@ def require(value: FieldValue, hint: FieldValue, sizes: Sizes, where: str) -> No
 def _fits(value: Any, hint: Any, sizes: Sizes) -> bool:
     """Whether a value is of an annotation; sizes that were not known are then."""
     inner = get_args(hint)
-    match get_origin(hint):
+    match origin_of(hint):
         case None:
             return _is_one(value, hint, sizes)
         case origin if origin is Annotated:
@@ -200,7 +200,7 @@ def _is_one(value: Any, kind: Any, sizes: Sizes) -> bool:
 def _in_words(hint: Any) -> str:
     """Return an annotation in words."""
     inner = get_args(hint)
-    match get_origin(hint):
+    match origin_of(hint):
         case None:
             return "None" if hint is NoneType else str(getattr(hint, "__name__", hint))
         case origin if origin is Annotated:
@@ -213,4 +213,4 @@ def _in_words(hint: Any) -> str:
             return "an array"
         case origin if origin is dict:
             return f"a dict of {_in_words(inner[0])} to {_in_words(inner[1])}"
-    return f"a {get_origin(hint).__name__} of {_in_words(inner[0])}" if inner else str(hint)
+    return f"a {origin_of(hint).__name__} of {_in_words(inner[0])}" if inner else str(hint)

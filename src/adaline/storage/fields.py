@@ -111,6 +111,16 @@ def given_fields(cls: type[Any], values: dict[str, FieldValue]) -> dict[str, Fie
     return {**absent, **values}
 
 
+def origin_of(hint: FieldValue) -> FieldValue:
+    """Return what an annotation is one of, as `list` of `list[int]`; of an alias, that of what it stands for.
+
+    `NDArray` is an alias with NumPy 2.5 on Python 3.12.
+    """
+    origin = get_origin(hint)
+    meant = getattr(hint if origin is None else origin, "__value__", None)
+    return origin if meant is None else get_origin(meant)
+
+
 def state_class(cls: type[Any]) -> type[FittedState] | None:
     """Return the class of the state that a system or a basis learns; None for one that learns only its columns."""
     found: type[FittedState] | None = cls.learned_as if issubclass(cls, Basis) else cls.learns
