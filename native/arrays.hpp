@@ -202,6 +202,9 @@ void bind_effects(nb::module_& m);
 // Adds the fits of groups of rows to the module.
 void bind_groups(nb::module_& m);
 
+// Adds the columns of curves, and the distinct values of columns, to the module.
+void bind_smooths(nb::module_& m);
+
 // Adds what makes sparse rows from texts to the module.
 void bind_texts(nb::module_& m);
 

@@ -8,6 +8,7 @@
 #include "mixture.hpp"
 #include "moments.hpp"
 #include "objectives.hpp"
+#include "pieces.hpp"
 #include "residual.hpp"
 #include "scans.hpp"
 #include "twofold.hpp"
@@ -58,6 +59,7 @@ extern const Kernels kernels{
             mixture(sums, x, weight, {constants, means, factors, K, whole}, view);
         },
     .group_regressions = group_regressions,
+    .pieces = pieces,
 };
 
 }  // namespace adaline::ADALINE_ISA

@@ -91,6 +91,15 @@ struct GroupFit {
     std::int32_t *state, *column;
 };
 
+// Columns that are cubics between knots `at`: their values and second derivatives at these (count x columns). Rows are
+// divided by 2^exponent first.
+struct Knots {
+    const double *at, *values, *curvature;
+    index count, columns;
+    int exponent;
+    bool periodic;
+};
+
 struct Objectives;
 
 struct Kernels {
@@ -114,6 +123,7 @@ struct Kernels {
                           const double* factors, index K, bool whole, View);
     void (*group_regressions)(const GroupRows&, index D, const index* begins, const index* ends, index groups,
                               const GroupFit&);
+    void (*pieces)(double* out, index down, const double* x, index rows, const Knots&);
 };
 
 namespace baseline {

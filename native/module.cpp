@@ -234,6 +234,7 @@ NB_MODULE(_native, m) {
     bind_refinement(m);
     bind_effects(m);
     bind_groups(m);
+    bind_smooths(m);
     bind_texts(m);
     bind_sparse_lines(m);
 }

@@ -28,6 +28,7 @@ from adaline.groups.regressions import group_regressions_reference
 from adaline.kernels import native
 from adaline.losses import LOSSES, CustomLoss, Huber, Loss, NegativeBinomial, loss_of
 from adaline.scans import SCANS, Scan, adaptive, lms, sigmoid
+from adaline.smooths.pieces import pieces_reference
 from adaline.solvers.absorb import levels
 from adaline.solvers.least_squares import refine
 from adaline.solvers.least_squares.direct import sums_residual_reference
@@ -51,6 +52,7 @@ from adaline.sums import (
 )
 from adaline.sums.bounded_score import outputs_by_arrays, outputs_twofold
 from adaline.sums.clusters import clusters_reference
+from adaline.sums.distinct import merge_values_reference
 from adaline.sums.mixture import mixture_reference
 from adaline.sums.moments import fill_reference, merge_reference, subtract_reference
 from adaline.sums.objective import objective_reference, product_reference
@@ -149,6 +151,7 @@ def checks() -> Iterator[Agreement]:
     yield from _texts(rng)
     yield from _levels(rng)
     yield from _groups(rng)
+    yield from _smooths(rng)
 
 
 def _moments(name: str, block: Block, centred: bool) -> Agreement:
@@ -496,6 +499,20 @@ def _groups(rng: np.random.Generator) -> Iterator[Agreement]:
             lambda t=t, loss=loss: after(native.group_regressions, t, native.Loss[loss]),  # type: ignore[misc]
             lambda t=t, loss=loss: after(group_regressions_reference, t, loss),  # type: ignore[misc]
         )
+
+
+def _smooths(rng: np.random.Generator) -> Iterator[Agreement]:
+    """Yield the checks of the columns of curves, periodic or not, and of the union of distinct values."""
+    knots, (values, curvature) = np.array([-1.0, -0.5, 0.25, 0.5, 2.0]), rng.normal(size=(2, 5, FEATURES))
+    x = 8 * np.concatenate([knots, rng.uniform(-3, 4, ROWS - 5)])
+    one, other = np.unique(rng.integers(0, 40, 30)) / 4.0, np.arange(3.0, 9.0)
+    given: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+        "cubic_pieces": (pieces_reference, (np.zeros((ROWS, FEATURES)), x, 3, knots, values, curvature, False)),
+        "merge_values": (merge_values_reference, (*np.zeros((2, len(one) + 6)), one, one + 1, other, other - 0.5)),
+    }
+    yield from _calls("smooths", 1e-14, given)
+    around: tuple[Any, ...] = (np.zeros((ROWS, FEATURES)), x, 3, knots, values, curvature, True)
+    yield from _calls("smooths, periodic", 1e-14, {"cubic_pieces": (pieces_reference, around)})
 
 
 def _calls(

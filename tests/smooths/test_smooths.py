@@ -8,16 +8,19 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from adaline.kernels import native
 from adaline.smooths import CubicSpline, CyclicSpline, PenalizedSpline, Smooth, TensorProduct, ThinPlate, diagonal_form
+from adaline.smooths.pieces import pieces_reference
+from tests.turns import needs_native, on_every_isa
 
 KNOTS = (0.0, 1.0, 1.5, 4.0, 6.0)
-POINTS = tuple((float(x),) for x in range(7))
+POINTS = np.arange(7.0)[:, None]
 SMOOTHS: dict[str, Smooth] = {
     "cubic": CubicSpline(KNOTS),
     "cubic of three knots": CubicSpline(KNOTS[1:4]),
     "cyclic": CyclicSpline(KNOTS),
     "penalized": PenalizedSpline(0.0, 6.0, 7),
-    "thin plate": ThinPlate(POINTS, (1.0,) * 7, 5),
+    "thin plate": ThinPlate(POINTS, np.ones(7), 5),
     "tensor": TensorProduct((CubicSpline(KNOTS), PenalizedSpline(0.0, 6.0, 5))),
 }
 
@@ -66,3 +69,52 @@ def test_terms_that_may_vanish_have_every_direction_penalised() -> None:
     form = diagonal_form(SMOOTHS["cubic"], SMOOTHS["cubic"].columns(np.arange(7.0)[:, None]).sum(axis=0), select=True)
     assert form.weights.shape == (2, 4)
     assert (form.weights.sum(axis=0) > 0).all()
+
+
+def test_many_points_of_a_thin_plate_spline_have_the_eigenvectors_of_all() -> None:
+    points = np.sort(np.random.default_rng(0).exponential(size=300))[:, None]
+    smooth = ThinPlate(points, np.ones(300), 12)
+    centred = smooth._centred[1]
+    values, vectors = np.linalg.eigh(smooth._radial(centred, centred))
+    kept = np.argsort(-np.abs(values))[:12]
+    found, along = smooth._largest(centred)
+    np.testing.assert_allclose(found, values[kept], rtol=0, atol=1e-14 * abs(values[kept[0]]))
+    np.testing.assert_allclose(np.abs(np.sum(along * vectors[:, kept], axis=0)), 1, rtol=1e-13)
+
+
+@on_every_isa
+def test_native_columns_of_curves_are_those_of_the_reference() -> None:
+    rng = np.random.default_rng(1)
+    for columns, count, periodic, exponent in (
+        (1, 2, False, 0),
+        (9, 10, True, -3),
+        (9, 200, False, 1040),
+        (16, 3, False, 5),
+    ):
+        knots = np.sort(rng.normal(size=count))
+        values, curvature = rng.normal(size=(2, count, columns))
+        x = np.ldexp(np.concatenate([knots, rng.normal(size=21) * 2]), exponent)
+        found, expected = np.full((2, len(x), columns + 2), 7.0)
+        given = (exponent, knots, values, curvature, periodic)
+        native.cubic_pieces(found[:, 1:-1], x, *given)
+        pieces_reference(expected[:, 1:-1], x, *given)
+        np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-14 * np.abs(expected).max())
+        assert (found[:, [0, -1]] == 7).all()
+        lost = np.empty((3, columns))
+        native.cubic_pieces(lost, np.array([np.nan, 0.0, np.nan]), *given)
+        assert np.isnan(lost[[0, 2]]).all()
+        assert np.isfinite(lost[1]).all()
+
+
+@needs_native
+def test_unions_of_distinct_values_add_their_weights() -> None:
+    rng = np.random.default_rng(2)
+    for sizes in ((0, 3), (5, 0), (40, 25), (300, 300)):
+        a, b = (np.unique(rng.integers(0, 400, size)).astype(np.float64) for size in sizes)
+        v, w = rng.uniform(size=len(a)), rng.uniform(size=len(b))
+        every, totals = np.empty((2, len(a) + len(b)))
+        size = native.merge_values(every, totals, a, v, b, w)
+        both = np.union1d(a, b)
+        np.testing.assert_array_equal(every[:size], both)
+        expected = [v[a == one].sum() + w[b == one].sum() for one in both]
+        np.testing.assert_allclose(totals[:size], expected, rtol=1e-15)

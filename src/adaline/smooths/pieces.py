@@ -5,8 +5,8 @@ Between knots x_j, x_(j+1) at distance h a column with values v and second deriv
     a_- v_j + a_+ v_(j+1) + (h^2 / 6) [(a_-^3 - a_-) c_j + (a_+^3 - a_+) c_(j+1)],
     a_- = (x_(j+1) - x) / h,   a_+ = (x - x_j) / h.
 
-A row costs as much for two thousand knots as for ten. Columns are divided by a power of two, which is exact, so that
-curves do not depend on units.
+A row costs about as much for two thousand knots as for ten. Columns are divided by a power of two, which is exact, so
+that curves do not depend on units.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.forms import Ascending, Finite, Int64
+from adaline.kernels import native
 from adaline.smooths.cubic import CubicSpline, CyclicSpline, natural_curvature
 from adaline.smooths.penalized import PenalizedSpline
 from adaline.smooths.smooth import Smooth
@@ -48,30 +49,45 @@ class CubicPieces:
 
     def columns(self, x: Array) -> Array:
         """Return b_k(x) at x (n,), as (n, m)."""
-        knots, at = self.knots, np.ldexp(x, -self.exponent)
-        low, high = knots[0], knots[-1]
-        inside = low + np.mod(at - low, high - low) if self.periodic else np.clip(at, low, high)
-        j = np.clip(np.searchsorted(knots, inside, side="right") - 1, 0, len(knots) - 2)
-        h = knots[j + 1] - knots[j]
-        below, above = (knots[j + 1] - inside) / h, (inside - knots[j]) / h
-        out = below[:, None] * self.values[j] + above[:, None] * self.values[j + 1]
-        out += (h**2 / 6 * (below**3 - below))[:, None] * self.curvature[j]
-        out += (h**2 / 6 * (above**3 - above))[:, None] * self.curvature[j + 1]
-        beyond = np.flatnonzero((inside != at) & (not self.periodic))
-        if len(beyond):
-            slopes = self._end_slopes()
-            out[beyond] += (at - inside)[beyond, None] * slopes[(at[beyond] > high).astype(int)]
-        return np.asarray(out)
+        out = np.empty((len(x), self.width))
+        self.fill(out, x)
+        return out
 
-    def _end_slopes(self) -> Array:
-        """First derivatives at the first and the last knot, (2, m)."""
-        out = []
-        for a, b, sign in ((0, 1, -1.0), (-2, -1, 1.0)):
-            h = self.knots[b] - self.knots[a]
-            own, other = (a, b) if sign < 0 else (b, a)
-            bend = h / 6 * (2 * self.curvature[own] + self.curvature[other])
-            out.append((self.values[b] - self.values[a]) / h + sign * bend)
-        return np.array(out)
+    def fill(self, out: Array, x: Array) -> None:
+        """Set out (n, m), whose rows may be longer in memory, to b_k(x) at x (n,)."""
+        run = pieces_reference if native is None else native.cubic_pieces
+        x = np.ascontiguousarray(x, dtype=np.float64)
+        run(out, x, self.exponent, self.knots, self.values, self.curvature, self.periodic)
+
+
+def pieces_reference(
+    out: Array, x: Array, exponent: int, knots: Array, values: Array, curvature: Array, periodic: bool
+) -> None:
+    """Set out (n, m) to the columns at x (n,); in C++ `native/pieces.hpp`."""
+    at = np.ldexp(x, -exponent)
+    low, high = knots[0], knots[-1]
+    inside = low + np.mod(at - low, high - low) if periodic else np.clip(at, low, high)
+    j = np.clip(np.searchsorted(knots, inside, side="right") - 1, 0, len(knots) - 2)
+    h = knots[j + 1] - knots[j]
+    below, above = (knots[j + 1] - inside) / h, (inside - knots[j]) / h
+    out[:] = below[:, None] * values[j] + above[:, None] * values[j + 1]
+    out += (h**2 / 6 * (below**3 - below))[:, None] * curvature[j]
+    out += (h**2 / 6 * (above**3 - above))[:, None] * curvature[j + 1]
+    beyond = np.flatnonzero((inside != at) & (not periodic))
+    if len(beyond):
+        slopes = _end_slopes(knots, values, curvature)
+        out[beyond] += (at - inside)[beyond, None] * slopes[(at[beyond] > high).astype(int)]
+
+
+def _end_slopes(knots: Array, values: Array, curvature: Array) -> Array:
+    """Return the first derivatives at the first and the last knot, (2, m)."""
+    out = []
+    for a, b, sign in ((0, 1, -1.0), (-2, -1, 1.0)):
+        h = knots[b] - knots[a]
+        own, other = (a, b) if sign < 0 else (b, a)
+        bend = h / 6 * (2 * curvature[own] + curvature[other])
+        out.append((values[b] - values[a]) / h + sign * bend)
+    return np.array(out)
 
 
 def as_pieces(smooth: Smooth, transform: Array, exponent: int, points: Array) -> CubicPieces:

@@ -13,6 +13,7 @@ import numpy as np
 from adaline.arrays import Array, ThetaLike, as_dense, host
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
+from adaline.kernels import native
 from adaline.sums.base import Sum
 
 MOST_LEVELS = 2**23  # of a grouping; doubling it takes twice the memory
@@ -50,27 +51,59 @@ class DistinctValues(Sum):
         """Take in the rows of a block; NaN and infinity are values too, which sums refuse later."""
         block = block.heavy()
         x = np.asarray(host(as_dense(block.x)), dtype=np.float64)
-        weight = np.ones(len(x)) if self.counted else block.weights()
+        weight = None if self.counted else block.weight
         for k, columns in enumerate(self.columns):
-            self._join(k, x[:, columns], weight)
+            self._take(k, *_distinct(x[:, columns], weight))
 
     def merge(self, other: Self) -> None:
         """Take in the values of other rows."""
         for k, (values, weight) in enumerate(zip(other.values, other.weights, strict=True)):
-            self._join(k, values, weight)
+            self._take(k, values, weight)
 
-    def _join(self, k: int, values: Array, weight: Array) -> None:
-        every = np.concatenate([self.values[k], values])
-        weights = np.concatenate([self.weights[k], weight])
-        order = np.argsort(every[:, 0]) if every.shape[1] == 1 else np.lexsort(every.T[::-1])  # the former is quicker
-        every = every[order]
-        first = np.ones(len(every), dtype=bool)
-        first[1:] = (every[1:] != every[:-1]).any(axis=1)
-        starts = np.flatnonzero(first)
-        every, totals = every[first], np.add.reduceat(weights[order], starts) if len(starts) else np.empty(0)
+    def _take(self, k: int, values: Array, weight: Array) -> None:
+        """Take in distinct values in ascending order."""
+        if values.shape[1] == 1:
+            one, own = self.values[k][:, 0], self.weights[k]
+            every, totals = np.empty((2, len(one) + len(values)))
+            join = merge_values_reference if native is None else native.merge_values
+            size = join(every, totals, one, own, np.ascontiguousarray(values[:, 0]), weight)
+            every, totals = every[:size, None], totals[:size]
+        else:
+            every = np.concatenate([self.values[k], values])
+            every, totals = _distinct(every, np.concatenate([self.weights[k], weight]))
         if self.whole[k] and len(every) > MOST_LEVELS:
             raise InvalidData(f"more than {MOST_LEVELS:,} groups are too many for one grouping")
         if not self.whole[k] and len(every) > MOST_VALUES:
-            kept = np.append(np.arange(0, len(every) - 1, 2), len(every) - 1)
-            every, totals = every[kept], np.add.reduceat(totals, kept)
+            kept, pairs = np.append(np.arange(0, len(every) - 1, 2), len(every) - 1), (len(every) - 1) // 2
+            joined = totals[kept]
+            joined[:pairs] += totals[1 : 2 * pairs : 2]
+            every, totals = every[kept], joined
         self.values[k], self.weights[k] = every, totals
+
+
+def merge_values_reference(values: Array, weights: Array, a: Array, of_a: Array, b: Array, of_b: Array) -> int:
+    """Set the first values and weights to the union of a and b, each ascending and distinct, and the sums of their
+    weights; return how many there are. In C++: `native/smooth_module.cpp`.
+    """
+    every, totals = _distinct(np.concatenate([a, b])[:, None], np.concatenate([of_a, of_b]))
+    values[: len(every)], weights[: len(every)] = every[:, 0], totals
+    return len(every)
+
+
+def _distinct(x: Array, weight: Array | None) -> tuple[Array, Array]:
+    """Return the distinct rows of x (n, columns) in ascending order, and their weights; None counts rows."""
+    if x.shape[1] > 1:
+        order = np.lexsort(x.T[::-1])
+    elif weight is None:  # values alone are sorted three times as fast as places
+        order, x = None, np.sort(x, axis=0)
+    else:
+        order = np.argsort(x[:, 0])
+    x = x if order is None else x[order]
+    first = np.ones(len(x), dtype=bool)
+    first[1:] = (x[1:] != x[:-1]).any(axis=1) if x.shape[1] > 1 else x[1:, 0] != x[:-1, 0]
+    starts = np.flatnonzero(first)
+    if weight is None:
+        return x[first], np.diff(starts, append=len(x)).astype(np.float64)
+    if not len(x):
+        return x, weight
+    return x[first], np.add.reduceat(weight[order], starts)

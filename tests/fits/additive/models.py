@@ -50,7 +50,7 @@ def smooth_of(kind: str, x: np.ndarray, k: int) -> Smooth:
     if kind == "ps":
         return PenalizedSpline(values[0], values[-1], k)
     points, counts = np.unique(x, return_counts=True)
-    return ThinPlate(tuple((p,) for p in points), tuple(map(float, counts)), k)
+    return ThinPlate(points[:, None], counts.astype(np.float64), k)
 
 
 def assemble(case: dict[str, Any]) -> Assembled:

@@ -91,18 +91,28 @@ class LearnedSmooth:
         """Number of columns, of all curves."""
         return self.copies * len(self.centre)
 
-    def of(self, x: Array) -> Array:
-        """Return the columns at rows x (n, D), (n, width)."""
-        out = self.values(x[:, self.columns])
+    def fill(self, out: Array, x: Array) -> None:
+        """Set out (n, width) to the columns at rows x (n, D)."""
         if self.by is None:
-            return out
-        by = x[:, self.by]
+            return self._fill_values(out, x[:, self.columns])
+        values, by = self.values(x[:, self.columns]), x[:, self.by]
         parts = [by] if self.levels is None else [(by == level).astype(np.float64) for level in self.levels]
-        return np.concatenate([out * part[:, None] for part in parts], axis=1)
+        for k, part in enumerate(parts):
+            np.multiply(values, part[:, None], out=out[:, k * values.shape[1] : (k + 1) * values.shape[1]])
 
     def values(self, x: Array) -> Array:
         """Return the columns of one curve at its arguments (n, arguments)."""
-        return products(self.curves, x) - self.centre
+        out = np.empty((len(x), len(self.centre)))
+        self._fill_values(out, x)
+        return out
+
+    def _fill_values(self, out: Array, x: Array) -> None:
+        if len(self.curves) == 1:
+            self.curves[0].fill(out, x[:, 0])
+        else:
+            out[:] = _row_products(self.curves, x)[:, 1:]
+        if self.centre.any():
+            out -= self.centre
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,13 +166,14 @@ class LearnedGroups:
                 out[:, k] = np.ldexp(x[:, slope], -exponent)
         return out
 
-    def of(self, x: Array) -> Array:
-        """Return the columns at rows x (n, D), (n, width); zeros for a group that did not occur."""
+    def fill(self, out: Array, x: Array) -> None:
+        """Set out (n, width) to the columns at rows x (n, D); zeros for a group that did not occur."""
+        out[:] = 0
         found, size = self.find(x), len(self.slopes)
-        out = np.zeros((len(x), len(self.levels), size))
         known = np.flatnonzero(found >= 0)
-        out[known, found[known]] = self.effects_of(x[known])
-        return out.reshape(len(x), -1)
+        effects = self.effects_of(x[known])
+        for k in range(size):
+            out[known, found[known] * size + k] = effects[:, k]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -211,8 +222,12 @@ class AdditiveDesign(Basis):
     def of(self, x: Array) -> Array:
         """Return phi of rows x (n, D)."""
         x = np.asarray(x, dtype=np.float64)
-        parts = [x[:, self.linear_], *(one.of(x) for one in self.parts)]
-        return np.ascontiguousarray(np.concatenate(parts, axis=1))
+        out, at = np.empty((len(x), self.size)), len(self.linear_)
+        out[:, :at] = x[:, self.linear_]
+        for one in self.parts:
+            one.fill(out[:, at : at + one.width], x)
+            at += one.width
+        return out
 
     def names(self, given: list[str]) -> list[str]:
         """Return names such as s(age).1."""
@@ -420,13 +435,6 @@ def _learn_smooth(
     return LearnedSmooth(term.text, own, curves, centre, form.weights, form.first, form.shift, by, levels)
 
 
-def products(curves: Sequence[CubicPieces], x: Array) -> Array:
-    """Return the columns of a curve at x (n, 1), or products of those of several, but for the first, which is one."""
-    if len(curves) == 1:
-        return curves[0].columns(x[:, 0])
-    return _row_products(curves, x)[:, 1:]
-
-
 def _row_products(curves: Sequence[CubicPieces], x: Array) -> Array:
     out = np.ones((len(x), 1))
     for j, one in enumerate(curves):
@@ -476,7 +484,7 @@ def _smooth_of(kind: SmoothBasis, values: Array, points: tuple[Array, Array], si
     if kind == "ps":
         return PenalizedSpline(float(values[0]), float(values[-1]), size)
     if kind == "tp":
-        return ThinPlate(tuple((p,) for p in points[0].tolist()), tuple(points[1].tolist()), size)
+        return ThinPlate(points[0][:, None], points[1], size)
     knots = tuple(np.quantile(values, np.linspace(0, 1, size)).tolist())
     return CyclicSpline(knots) if kind == "cc" else CubicSpline(knots)
 
