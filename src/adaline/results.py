@@ -202,7 +202,7 @@ def out_of_range(proof: Certificate) -> Certificate:
 
 
 def after_one_go(proof: Certificate) -> Certificate:
-    """Return the certificate of a fit to all rows in one go; its advice is not to do that."""
+    """Return the certificate of a fit to all rows in one go, without the advice to do so."""
     if proof.status is Status.SOLVED:
         return proof
     advice = proof.advice.replace(", use Ridge, or fit all rows in one go", " or use Ridge").replace(

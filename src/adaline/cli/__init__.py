@@ -1,6 +1,7 @@
 """The command line, `adaline` and `python -m adaline`: runs a command and returns its exit code.
 
-One file a command; `app.py` registers them, `options.py` has the options that several share. Commands and options
+`commands.py` has the signatures of all commands; `run_<command>` in the file of its name runs it (`fit --by` in
+`groups.py`). `app.py` registers them, `options.py` has the options that several share. Commands and options
 follow from the registry of systems and the checks of their parameters, so that a new system needs no code here.
 
 A command ends within two seconds of SIGINT or SIGTERM (`interrupts.py`). It runs in the main thread, as event loops and
@@ -37,7 +38,7 @@ UsageError: Any = typer.BadParameter.__mro__[1]
 # new objects before the collector looks for cycles: imports make as many, and no cycles; halving it slows start-up
 # down
 COLLECTED_OBJECTS = 200_000
-MEANT = {"--model": "--system", "--models": "--systems"}
+OTHER_NAMES = {"--model": "--system", "--models": "--systems"}
 """Options that other programs have, and what they are called here."""
 
 
@@ -102,7 +103,7 @@ def _run() -> int:
 def _mistake(error: Any) -> str:
     """Return what is wrong with a command line, as a sentence, and what may have been meant."""
     if getattr(error, "possibilities", None):
-        meant = MEANT.get(error.option_name, "")
+        meant = OTHER_NAMES.get(error.option_name, "")
         known = [] if error.ctx is None else [name for one in error.ctx.command.params for name in one.opts]
         likely = [meant] if meant in known else error.possibilities
         return f"{error.message}. Did you mean {' or '.join(likely)}?"

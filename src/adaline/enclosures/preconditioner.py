@@ -23,7 +23,7 @@ from adaline import twofold
 from adaline.arrays import Array
 from adaline.enclosures.rounding import OUTWARDS, ROUNDING, TINY, UNDERFLOW, gamma, length, rows_length
 from adaline.penalties import RidgePenalty
-from adaline.solvers.least_squares.choose import sums
+from adaline.solvers.least_squares.choose import read_moments
 from adaline.solvers.least_squares.factor import CholeskyFactor, triangle_factor
 from adaline.sources import Source
 from adaline.sources.threads import one_blas_thread
@@ -229,7 +229,7 @@ def precondition(
     At a point of a likelihood rows are weighted by the curvature there, and -gradient (1 + D,), raw, is returned too.
     """
     if point is None:
-        design = Mapped(sums(source, intercept), np.zeros(1 + source.shape.features))
+        design = Mapped(read_moments(source, intercept), np.zeros(1 + source.shape.features))
     else:
         design = source.sum(Mapped, RowMap(point=point), centred=intercept)
     moments, d = design.moments, source.shape.features

@@ -82,7 +82,7 @@ def export(
 
     References
     ----------
-    Lectures S1 to S5: a linear system is a formula, and any language that has + and * can compute it.
+    Lectures S0 to S4: a linear system is a formula, and any language that has + and * can compute it.
     """
     to = _destination(path, to)
     one_of(SQLDialect).check("dialect", dialect)

@@ -90,7 +90,7 @@ def export_onnx(model: AnyModel, path: str | os.PathLike[str], dtype: GraphNumbe
 
     References
     ----------
-    Lectures S1 to S5: a linear system is a product of matrices, which every runtime has.
+    Lectures S0 to S4: a linear system is a product of matrices, which every runtime has.
     """
     found = opened(model)
     one_of(GraphNumbers).check("dtype", dtype)

@@ -77,7 +77,7 @@ def to_sklearn(model: AnyModel) -> Estimator:
 
     References
     ----------
-    Lectures S1 to S5: the weights define a linear system, whichever program uses them.
+    Lectures S0 to S4: the weights define a linear system, whichever program uses them.
     """
     if is_pipeline(model):
         *before, (name, last) = model.steps

@@ -80,7 +80,7 @@ def from_sklearn(estimator: Estimator) -> AnyModel:
 
     References
     ----------
-    Lectures S1 to S5: the weights define a linear system, whichever program found them.
+    Lectures S0 to S4: the weights define a linear system, whichever program found them.
     """
     if isinstance(estimator, System):
         return estimator

@@ -30,7 +30,7 @@ from adaline.links import name_of
 from adaline.losses import Gamma, Loss, Offset, Poisson, Scoring, Squared, Working
 from adaline.penalties import RidgePenalty, no_penalty
 from adaline.results import Certificate, Solution, Status
-from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, solve_least_squares, solve_wide, sums
+from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, read_moments, solve_least_squares, solve_wide
 from adaline.solvers.least_squares.dependence import Dependence, independent
 from adaline.solvers.least_squares.descent import read_rate
 from adaline.solvers.least_squares.fit import certificate, digits
@@ -378,7 +378,7 @@ class _Minimising:
         try:
             if is_wide(source):
                 return solve_wide(source, problem.intercept, nothing).solution.certificate
-            moments = sums(source, problem.intercept)
+            moments = read_moments(source, problem.intercept)
             return solve_least_squares(source, moments, problem.intercept, nothing).solution.certificate
         except AdalineError:
             return None

@@ -61,19 +61,15 @@ class OnlineResult:
 
 
 def start_scan(rule: type[Scan], shape: Shape, rate: Any, schedule: Any, sparse: bool = False, **config: Any) -> Scan:
-    """Return the scan of a rule before its first row; rate="auto" takes the adaptive rule.
-
-    The coordinate rule replaces it for sparse rows with more than `MOST_MATRIX_COLUMNS` columns, and for dense rows of
-    more than `MOST_SCALED_COLUMNS`; a dense LMS with so many columns is normalised.
-    """
-    chosen, options = _scan_of(rule, shape.features, rate, schedule, sparse, config)
+    """Return the scan of a rule before its first row; rate="auto" selects another rule: see `_choose_scan`."""
+    chosen, options = _choose_scan(rule, shape.features, rate, schedule, sparse, config)
     return chosen.start(shape, **options)
 
 
 def continue_at(scan: Scan, title: str, rule: type[Scan], rate: Any, schedule: Any, **config: Any) -> None:
     """Let a started scan continue at a new rate; refuse any other change of its settings."""
     sparse = isinstance(scan, CoordinateRule)
-    chosen, options = _scan_of(rule, scan.theta.shape[1] - 1, rate, schedule, sparse, config)
+    chosen, options = _choose_scan(rule, scan.theta.shape[1] - 1, rate, schedule, sparse, config)
     changed = scan.follow(chosen.start(Shape(1, 1), **options))
     refuse_changes(sorted({ASKED_BY.get(name, name) for name in changed}), title)
 
@@ -86,10 +82,18 @@ def refuse_changes(names: list[str], title: str) -> None:
         )
 
 
-def _scan_of(
+def _choose_scan(
     rule: type[Scan], features: int, rate: Any, schedule: Any, sparse: bool, config: dict[str, Any]
 ) -> tuple[type[Scan], dict[str, Any]]:
-    """Return the scan that a rate selects, and its options."""
+    """Return the scan that a rate selects, and its options.
+
+    | rate | rows | scan |
+    |---|---|---|
+    | a number | any | the rule itself |
+    | "auto" | sparse, more than `MOST_MATRIX_COLUMNS` columns | `CoordinateRule`, where the rule has a loss |
+    | "auto" | dense, more than `MOST_SCALED_COLUMNS` columns | `CoordinateRule` too; of LMS the normalised `LMSRule` |
+    | "auto" | all others | `AdaptiveRule` |
+    """
     if not isinstance(rate, str):
         return rule, {"rate": Schedule(rate, schedule), **config}
     loss = COORDINATES.get(rule, {}).get(config.get("activation"))

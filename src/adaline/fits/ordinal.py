@@ -1,8 +1,9 @@
 """The fit of ordered classes: start from the shares of the classes, solve, and check whether there is a maximum.
 
-There is none if thresholds cut some w'x such that every row lies in the interval of its class or on its end. A plane
-through the origin, (thresholds, w), then separates the rows (e_t, -x), below their upper ends, from the rows
-(e_(t-1), -x), above their lower ends. `separability` decides this within a budget, as for a logistic regression.
+The objective is that of `solvers/smooth/ordinal.py`. It has no minimum if thresholds cut some w'x such that every row
+lies in the interval of its class or on its end. With u = (thresholds, w) and e_t the unit vector of threshold t, a row
+of class t then has (e_t, -x)'u >= 0, below its upper end, and (e_(t-1), -x)'u <= 0, above its lower end: the plane u
+through the origin separates these rows. `separability` decides this within a budget, as for a logistic regression.
 """
 
 from __future__ import annotations

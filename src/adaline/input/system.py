@@ -64,6 +64,7 @@ class System(BaseEstimator):
     """A learner: its parameters, and what a fit has learned, among it the columns of the input."""
 
     learns: ClassVar[type[SystemState] | None] = None
+    """The class of the value that a fit leaves in `_state`."""
     takes_offset: ClassVar[bool] = False
     """Whether outputs may have a part that is known, a number for each row."""
     takes_instruments: ClassVar[bool] = False
@@ -126,7 +127,7 @@ class System(BaseEstimator):
 
         References
         ----------
-        Lectures S1 to S5: a linear system is a formula.
+        Lectures S0 to S4: a linear system is a formula.
         """
         return exporting.expression(self)
 

@@ -1,4 +1,7 @@
-"""Solvers: they ask a source for sums and do small dense algebra in between; they never see a row.
+"""Solvers: they ask a source for sums and do small dense algebra in between.
+
+Rows themselves are read by `solvers/epochs`, where their order counts, and by solvers of small problems in memory
+(`smooth/stacked.py`, `coordinates/newton_nets.py`, `robust/row_residuals.py`).
 
 | folder | solves |
 |---|---|

@@ -308,7 +308,7 @@ def one_blas_thread() -> Iterator[None]:
 
 @contextmanager
 def blas_threads_for(side: int) -> Iterator[None]:
-    """Limit BLAS to one thread for matrices of which one side is at most this long, unless that is long, or tiny.
+    """Limit BLAS to one thread for matrices with a side of this length, if TINY_SIDE < side <= SMALL_SIDE.
 
     Threads of BLAS that share a small matrix wait for each other more than they compute. Where other programs use the
     cores, a factorisation of 250 x 126 took 0.5 s on two threads and 2 ms on one, and least squares of 800 columns

@@ -1,5 +1,7 @@
 """Sums: statistics of rows that merge, computed block by block in threads, out of core or on a device.
 
+`sums/__init__.pyi` says in which module each of them is; the module says where its kernel is.
+
 | sum | what it holds | cost a row | used for |
 |---|---|---|---|
 | `Moments` | weight, mean (hi + lo), centred scaled Gram matrix of [x t], rounding error | D²/2 | all closed forms |

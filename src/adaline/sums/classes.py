@@ -4,6 +4,8 @@
 
 One `Moments` a class, without targets. The within scatter is the sum of the S_k, the total scatter Chan's merge of all,
 and the moments of [x t] for targets that depend on the class alone follow from the class means: no further pass.
+
+In C++: `native/moments.hpp`, which reads the rows of a class by index.
 """
 
 from __future__ import annotations

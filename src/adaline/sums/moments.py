@@ -118,7 +118,7 @@ class Moments(Sum):
 
     @property
     def noise(self) -> Array:
-        """Bound on the rounding error of the diagonal of S."""
+        """Rounding error of the diagonal of S: a bound where all blocks had few products, else its typical size."""
         return self.vector(3)
 
     @property
@@ -250,6 +250,7 @@ class Moments(Sum):
             fill_reference(self, block)
 
     def _run(self, block: Block, exponent: Array | None) -> bool:
+        """Add a block, scaled by its pilot rows where no exponents are given; return whether that scale sufficed."""
         found = native.moments_dense(
             self.buffer, *self.shape, block.x, block.t, block.weight, self.centred, exponent, block.chosen
         )

@@ -6,6 +6,8 @@
 
 A threshold is an end of two classes alone, so that the second derivatives by thresholds are tridiagonal, and those by
 threshold k and w a sum of rows of the classes k and k + 1. Parameters are thresholds (T) first, then w (D).
+
+There is no kernel in C++ for the sums themselves, only for the outputs and the second derivatives that `Objective` has.
 """
 
 from __future__ import annotations

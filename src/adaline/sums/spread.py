@@ -2,7 +2,8 @@
 
     weight = sum w,   mean_j,   second_j = sum w (x_j - mean_j)^2,   largest_j = max |x_j| over rows with a weight
 
-Each block is taken about one of its rows and merged by Chan's formula, so that means of 1e9 cost no digits.
+Each block is shifted, here by one of its rows, in C++ by the mean of some, with Triton by their medians, and blocks are
+merged by Chan's formula, so that means of 1e9 cost no digits.
 
 In C++: `native/spread.hpp`.
 """
@@ -22,7 +23,7 @@ from adaline.sums.columns import times_power
 
 # numbers of a block copied at a time on a device; doubling it takes another half gigabyte there
 DEVICE_PIECE_NUMBERS = 2**26
-PILOT_ROWS = 255  # rows whose medians are subtracted before squaring; doubling it takes longer, for closer medians
+MEDIAN_ROWS = 255  # rows by whose medians columns are shifted on a device; doubling it takes longer, for closer medians
 # ratio of spread to mean below which a sparse column counts as constant; doubling it treats more columns as constant
 LEAST_SPREAD = 2.0**-49
 
@@ -185,10 +186,10 @@ def fused_spread(block: Block) -> tuple[float, Array, Array, Array]:
     if total == 0:
         zero = np.zeros(block.shape.features)
         return 0.0, zero, zero.copy(), zero.copy()
-    every = max(block.rows // PILOT_ROWS, 1)
-    rows = block.x[: every * PILOT_ROWS : every, :]
+    every = max(block.rows // MEDIAN_ROWS, 1)
+    rows = block.x[: every * MEDIAN_ROWS : every, :]
     if weight is not None:  # numbers of rows without a weight may be any
-        rows = xp.take(block.x, xp.nonzero(weight > 0)[0][::every][:PILOT_ROWS], axis=0)
+        rows = xp.take(block.x, xp.nonzero(weight > 0)[0][::every][:MEDIAN_ROWS], axis=0)
     pilot = xp.astype(xp.sort(rows, axis=0)[rows.shape[0] // 2, :], xp.float64)
     first, second, top = fused_kernels(block.x).spread(block.x, weight, pilot)
     mean = host(pilot) + first / total

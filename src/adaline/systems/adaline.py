@@ -15,7 +15,7 @@ from adaline.scans.schedules import Decay
 from adaline.scans.tally import STEPS
 from adaline.solvers.epochs.sweep import EpochOptions
 from adaline.solvers.least_squares import descent
-from adaline.solvers.least_squares.choose import sums
+from adaline.solvers.least_squares.choose import read_moments
 from adaline.sources import Source
 from adaline.systems.families.named import named_system
 from adaline.systems.families.online_classifier import OnlineClassifier
@@ -27,9 +27,9 @@ from adaline.systems.families.online_state import PreparedState
 class Adaline(OnlineClassifier):
     """Adaptive linear element: minimises the mean of (t - w0 - w'x)^2 / 2 over targets +-1, by steps of LMS.
 
-    The sign decides but is not differentiated. Online, one step a row; batch, one step an epoch on the sum over rows,
-    which ends at least squares: the sums are taken in one pass, whatever the number of steps. K > 2 classes: K
-    machines, each one class against the rest, and the largest output decides.
+    The sign decides but is not differentiated. Online, one step a row, of LMS itself where the rate is a number; batch,
+    one step an epoch on the sum over rows, which ends at least squares: the sums are taken in one pass, whatever the
+    number of steps. K > 2 classes: K machines, each one class against the rest, and the largest output decides.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Adaline(OnlineClassifier):
     Lecture S0, section 5.5, (5.21)-(5.22); S1 (stochastic or not), S4 (batch). One pass an epoch; batch one pass.
     """
 
-    _rule = LMSRule
+    _rule = LMSRule  # of a rate that is a number; `fits/online.py` chooses for rate="auto"
     used_with: ClassVar[UsedWith] = {
         "schedule": {"rate": POSITIVE},
         "shuffle": {"mode": OneOf("online")},
@@ -122,7 +122,7 @@ class Adaline(OnlineClassifier):
         intercept = bool(self.fit_intercept)
         rate: Any = self.rate if isinstance(self.rate, str) else float(self.rate)
         rule = descent.DescentOptions(rate, scan.theta, float(self.tol), None, epochs)
-        fit, histories, bound = descent.solve_by_descent(sums(source, intercept), intercept, rule)
+        fit, histories, bound = descent.solve_by_descent(read_moments(source, intercept), intercept, rule)
         steps = max(map(len, histories)) - 1
         scan.theta[:] = fit.solution.theta
         scan.numbers[STEPS] += steps

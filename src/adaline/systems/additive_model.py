@@ -63,7 +63,7 @@ from adaline.losses.families import Binomial, Family
 from adaline.losses.registry import LOSS, LossName
 from adaline.parameters import FLAG, LEVEL, NONE, POSITIVE, AnyOf, Check, PredictedInterval, one_of
 from adaline.results import Certificate, Status, some
-from adaline.solvers.least_squares.choose import sums
+from adaline.solvers.least_squares.choose import read_moments
 from adaline.solvers.least_squares.fit import certificate
 from adaline.solvers.smooth.likelihood import FamilyFit
 from adaline.sources import Source, is_table
@@ -536,7 +536,7 @@ class AdditiveModel(AdditiveInferred):
             if not total.finite:
                 rows.refuse_nonfinite()
             return self._of_sums(sums_of(total, observed, intercept), columns)
-        return self._of_sums(AdditiveSums(sums(columns.expand(rows), intercept), (), (), observed), columns)
+        return self._of_sums(AdditiveSums(read_moments(columns.expand(rows), intercept), (), (), observed), columns)
 
     def _of_sums(self, total: AdditiveSums, columns: InputColumns) -> AdditiveModelState:
         """Return what least squares learns from sums."""
@@ -573,7 +573,7 @@ class AdditiveModel(AdditiveInferred):
             None if known is None else float(known),
             self.weights == "precision" or (shares and lowest != 0),
         )
-        moments = sums(source, bool(self.fit_intercept))
+        moments = read_moments(source, bool(self.fit_intercept))
         if linked.family.scaled:
             _refuse_too_many_groups(design, moments.weight)
         with blas_threads_for(design.size):

@@ -199,7 +199,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         apart = solved.away[1] - solved.away[0]
         u = solved.slopes[1] - solved.slopes[0]
         if self.covariance == "identity":
-            u = np.ldexp(apart, 2 * solved.factor.scaling.scale)
+            u = np.ldexp(apart, 2 * solved.factor.scaling.scale)  # w = raw(u) is then apart * 2^scale
             w = solved.raw(u)
             u = u / (np.linalg.norm(w) or 1.0)
         spread = float(u @ solved.within.second @ u) / n

@@ -94,7 +94,7 @@ class LMS(RegressorMixin, OnlineSystem):
     epoch; partial_fit one pass; learn_one about a microsecond.
     """
 
-    _rule = LMSRule
+    _rule = LMSRule  # of a rate that is a number; `fits/online.py` chooses for rate="auto"
     used_with: ClassVar[UsedWith] = {
         "schedule": {"rate": POSITIVE},
         "epochs": {"mixing": NONE},

@@ -25,7 +25,7 @@ from adaline.parameters import ZERO_OR_MORE, one_of
 from adaline.penalties import RidgePenalty
 from adaline.results import Certificate
 from adaline.solvers.least_squares import toeplitz
-from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, solve_least_squares, solve_wide, sums
+from adaline.solvers.least_squares.choose import GRAM_BYTES, is_wide, read_moments, solve_least_squares, solve_wide
 from adaline.solvers.least_squares.direct import output_digits, solve_sums
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
@@ -143,7 +143,7 @@ class Recording:
         """Return the sums with those of more rows added."""
         if source.n_rows == 0:
             return Moments.zero(source.shape, centred=self.intercept) if before is None else before
-        found = sums(source, self.intercept)
+        found = read_moments(source, self.intercept)
         if before is None:
             return found
         out = before.copy()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from adaline.arrays import Array
-from adaline.solvers.least_squares.choose import sums
+from adaline.solvers.least_squares.choose import read_moments
 from adaline.solvers.least_squares.k_class import KClassFit, Roles, solve_k_class
 from adaline.sources import ArraySource
 from tests.instruments import CASES, THEIRS, columns_of
@@ -18,7 +18,7 @@ from tests.instruments import CASES, THEIRS, columns_of
 def solved(
     x: Array, y: Array, roles: Roles, method: Any = "2sls", intercept: bool = True, weight: Any = None
 ) -> KClassFit:
-    return solve_k_class(sums(ArraySource(x, y, weight), intercept), roles, intercept, method)
+    return solve_k_class(read_moments(ArraySource(x, y, weight), intercept), roles, intercept, method)
 
 
 @pytest.mark.every

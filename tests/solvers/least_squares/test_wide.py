@@ -102,7 +102,7 @@ def test_the_claim_is_honest(way: str, penalty: float, monkeypatch: pytest.Monke
     if way == "LSMR":
         monkeypatch.setattr(choose, "GRAM_BYTES", 8 * 4**2)
     else:
-        monkeypatch.setattr(choose, "LEAST_WIDE_COLUMNS", 0)
+        monkeypatch.setattr(choose, "MOST_NARROW_COLUMNS", 0)
     claims = []
     for seed in (*range(40), *HARD):
         rng = np.random.default_rng(seed)
@@ -137,7 +137,7 @@ def test_ridge_is_the_same_in_the_dual_and_the_primal(
     primal = system.fit(rows, Y, sample_weight=weight)
     assert "dual" not in primal.certificate_.solver
     coef, chosen, noise, proof = primal.coef_, primal.penalty_, primal.noise_variance_, primal.certificate_
-    monkeypatch.setattr(choose, "LEAST_WIDE_COLUMNS", 0)
+    monkeypatch.setattr(choose, "MOST_NARROW_COLUMNS", 0)
     dual = system.fit(rows, Y, sample_weight=weight)
     assert dual.certificate_.solver.startswith("dual")
     np.testing.assert_allclose(dual.penalty_, chosen, rtol=1e-6)

@@ -33,7 +33,7 @@ from adaline.sums.moments import FEW_PRODUCTS
 LeastSquaresSolver = Literal["auto", "normal", "qr", "svd", "gradient"]
 GRAM_BYTES = 2**29  # size of a Gram matrix; doubling it takes 1 GiB, for up to 11,600 columns instead of 8,200
 # columns up to which the Gram matrix is formed even if D > N; doubling it takes D^2 work where N^2 would do
-LEAST_WIDE_COLUMNS = 128
+MOST_NARROW_COLUMNS = 128
 SMALL_NUMBERS = 1e6  # N D up to which fits are always refined; 10x larger, refinement shows in the time of a fit
 # columns up to which the a-priori bound, in 3 D^3 operations, costs less than a pass; doubling it costs eight times as
 # much
@@ -50,7 +50,7 @@ LARGE_CONDITION = 1e4  # the same of large data
 def is_wide(source: Source) -> bool:
     """Return whether to solve without the D x D Gram matrix."""
     d = source.shape.features
-    return (d > LEAST_WIDE_COLUMNS and d > source.count_rows()) or not gram_fits(source)
+    return (d > MOST_NARROW_COLUMNS and d > source.count_rows()) or not gram_fits(source)
 
 
 def gram_fits(source: Source) -> bool:
@@ -58,7 +58,7 @@ def gram_fits(source: Source) -> bool:
     return 8 * sum(source.shape) ** 2 <= GRAM_BYTES
 
 
-def sums(source: Source, intercept: bool) -> Moments:
+def read_moments(source: Source, intercept: bool) -> Moments:
     """Return the moments of a source, centred if there is an intercept; refuse numbers that are not finite."""
     if not gram_fits(source):
         raise SumsMissing(

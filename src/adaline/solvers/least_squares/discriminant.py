@@ -21,8 +21,13 @@ from adaline.sums import ClassMoments, Moments
 
 @dataclass(frozen=True)
 class Discriminant:
-    """A solved discriminant: within scatter (N Sigma), its factor, class means about the overall one and slopes, both
-    (K, D) in scaled units.
+    """A solved discriminant, in scaled units.
+
+    Parameters
+    ----------
+    within, factor : the scatter within classes, N Sigma, and its factor.
+    away : (K, D) mean_k - mean. slopes : (K, D) Sigma^-1 (mean_k - mean).
+    certificate : how far the slopes are right.
     """
 
     within: Moments

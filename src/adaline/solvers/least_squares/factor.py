@@ -252,7 +252,8 @@ class SpectralFactor(Factor):
     ----------
     v, s : (D, rank) and (rank,), the directions that are kept.
     raw : (D,) powers of two that take scaled coefficients to raw units, up to one power for all.
-    reach : (D,) raw over length, zero for columns that are no part of a direction cut off, over the length of that.
+    reach : (D,) how far rounding along a direction that is cut off moves each coefficient: `raw` over the length of the
+        column, over that of the direction; zero for columns in no such direction.
     null : (D, D - rank) orthonormal basis of the directions cut off, in raw units.
     size : length of the shortest direction cut off in raw units, where `reach` is not over a length of its own.
     """

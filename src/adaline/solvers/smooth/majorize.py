@@ -21,7 +21,7 @@ import numpy as np
 from adaline.arrays import Array
 from adaline.results import Status
 from adaline.solvers.epochs.sweep import EpochOptions
-from adaline.solvers.least_squares.choose import gram_fits, sums
+from adaline.solvers.least_squares.choose import gram_fits, read_moments
 from adaline.sources import Source
 from adaline.sources.views import total_weight, weights_or_ones
 
@@ -62,7 +62,7 @@ def bound_curvature(source: Source, intercept: bool, c: float) -> OutputCurvatur
         total = total_weight(source)
         inverse = 1.0 / np.maximum(c * (1 + d) * total * spread**2, np.finfo(float).tiny)
         return OutputCurvature(np.where(spread > 0, inverse, 0.0), np.zeros(d), intercept / (c * (1 + d) * total))
-    moments = sums(source, intercept)
+    moments = read_moments(source, intercept)
     second, exponent = moments.second[:d, :d], moments.exponent[:d].astype(np.int64)
     length = np.sqrt(second.diagonal())
     alive = length > 0

@@ -41,7 +41,7 @@ from adaline.input.open import open_rows, read_rows, refuse_nonfinite, refuse_ov
 from adaline.input.system import check_same_columns, columns_on
 from adaline.parameters import FLAG, LEVEL, PREDICTED_INTERVAL, AnyInterval, ErrorKind, PredictedInterval, one_of
 from adaline.results import CONSTANT, EXPLAINED, Certificate, combine_certificates, made, without_constants
-from adaline.solvers.least_squares.choose import is_wide, sums
+from adaline.solvers.least_squares.choose import is_wide, read_moments
 from adaline.solvers.least_squares.direct import output_digits
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import ArraySource, Source
@@ -128,7 +128,7 @@ class LinearSystem(LinearRegressor):
         if self._is_wide(source):
             state = self._found(rows, self._solve_wide(rows, source), None, meter)
         else:
-            total = sums(source, self.fit_intercept)
+            total = read_moments(source, self.fit_intercept)
             state = self._found(rows, self._solve(rows, total), total, meter)
         if isinstance(source, AbsorbedSource):
             state = self._with_effects(state, source)
@@ -146,13 +146,13 @@ class LinearSystem(LinearRegressor):
         if self._state is None:
             source, columns = open_rows(self, X, y, sample_weight, reset=True)
             rows = self._opened(source, columns)
-            total = sums(source, self.fit_intercept)
+            total = read_moments(source, self.fit_intercept)
         else:
             check_basis(self)
             source = self._reopen(X, y, sample_weight, "continue")
             rows = self._counting(self._count_with(self._count(source)))
             total = self._own_sums("continue").copy()
-            total.merge(sums(source, self.fit_intercept))
+            total.merge(read_moments(source, self.fit_intercept))
         self._take(rows, total, meter, source)
         return self
 
@@ -187,7 +187,7 @@ class LinearSystem(LinearRegressor):
         meter = Meter(X)
         mine = self._own_sums("forget")
         source = self._reopen(X, y, sample_weight, "forget")
-        gone = sums(source, self.fit_intercept)
+        gone = read_moments(source, self.fit_intercept)
         left = without(mine, gone, source)
         counted = fewer = self._count_alike(self._count(source))
         if fewer is not None and self._counted is not None:

@@ -88,6 +88,7 @@ class OnlineSystem(System):
     coefficients = LinearRegressor.coefficients
 
     _rule: ClassVar[type[Scan]]
+    """The scan of a rate that is a number; `start_scan` chooses another for rate="auto"."""
 
     learns = OnlineState
     _state: OnlineState | None
@@ -169,10 +170,9 @@ class OnlineSystem(System):
 
         With rate="auto" their weights are moved onto the intercept, which changes no prediction.
         """
-        of_each = isinstance(
-            scan, CoordinateRule
-        )  # of millions of columns, many of them without a number in these rows
-        spread = None if source.costly or of_each else _spread_of_constants(source)
+        # a coordinate rule may have millions of columns, most of them empty in these rows
+        judged = not source.costly and not isinstance(scan, CoordinateRule)
+        spread = _spread_of_constants(source) if judged else None
         if spread is None:
             return result
         constant = ~varying_columns(spread)

@@ -60,7 +60,7 @@ class PreparedState(SystemState):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OnlineState(PreparedState):
-    """The same once it has learned.
+    """What an online system has learned: how it was prepared, the scan with its weights, and what its fits found.
 
     Parameters
     ----------
