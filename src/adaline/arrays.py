@@ -45,9 +45,9 @@ Values = TypeVar("Values")
 ON_HOST = (np.ndarray, np.generic, float, int)
 WITHOUT_NAMESPACE = ("torch", "cupy")  # packages whose arrays may not tell their namespace themselves
 CUDA = (2, 13)  # kinds of devices of DLPack: memory of a CUDA device, and memory that the host shares with it
-# numbers up to which a product tests for infinities; of more, a sum under errstate takes less time
+# numbers up to which infinities are found by a product; beyond, a sum under errstate takes less time
 FEW_NUMBERS = 2**10
-NO_FRAMES = (np.ndarray, list, tuple, str, PathLike)  # what data may be that no frame is
+NO_FRAMES = (np.ndarray, list, tuple, str, PathLike)  # types of data that are surely not a frame
 
 
 def is_sparse(x: AnyArray) -> bool:

@@ -7,7 +7,9 @@ from html import escape
 from adaline.errors import AdalineError
 from adaline.fitted import AnyModel, has_certificate, has_summary, is_linear
 
-MOST_COEFFICIENTS = 30  # coefficients up to which the whole summary is shown; of more, as many of the largest
+# coefficients up to which the whole summary is shown; beyond, only this many of the largest; doubling it makes the view
+# longer
+MOST_COEFFICIENTS = 30
 
 
 def fit_as_html(model: AnyModel) -> str:

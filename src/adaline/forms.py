@@ -8,10 +8,10 @@ defined, and nowhere else.
 
 Shapes
 ------
-"K 1+D" is a matrix of K rows and 1 + D columns; several shapes are alternatives. D is the number of columns that a
-model works on, and the same in all of it. Other letters have one value in an object and the objects in it: F columns
-as given, K outputs, C classes, S signals. Items of lists, tuples and dicts have their own. A number is that size, and
-"." any.
+"K 1+D" is a matrix of K rows and 1 + D columns; several shapes are alternatives. A letter stands for one size: D, the
+number of columns that a model works on, is the same in the whole model; other letters have one value in an object and
+the objects inside it (F columns as given, K outputs, C classes, S signals), but separate values in each item of a list,
+tuple or dict. A number stands for that size, and "." for any size.
 """
 
 from __future__ import annotations

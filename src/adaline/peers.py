@@ -177,7 +177,7 @@ NOTES: dict[str, str] = {
     "endog": "is the y of fit(X, y)",
     "exog": "is the X of fit(X, y)",
 }
-"""For each name elsewhere that no parameter here stands for, the rest of the sentence that begins with it."""
+"""For each name elsewhere without a counterpart here, the rest of the sentence that begins with the name."""
 
 EPOCHS_FOR = {"LogisticRegression": "OnlineLogistic", "LinearRegression": "solver='gradient'"}
 """Systems that run until they have converged, and what has a number of passes instead."""
@@ -197,7 +197,7 @@ OF_MACHINES = (
     "C",
     "alpha",
 )
-"""Names that a system made of others has not, as those have them."""
+"""Parameters that a system made of machines lacks, since its machines have them."""
 
 PATH_NOTES: dict[str, str] = {
     **dict.fromkeys(

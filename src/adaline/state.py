@@ -73,7 +73,7 @@ class FitSettings:
 
 
 NO_SETTINGS: Final = FitSettings()
-"""Those of a state that its fields alone say how to read."""
+"""The settings of a state that needs none: its fields alone say how to read it."""
 
 
 def _are_same(one: Any, other: Any) -> bool:

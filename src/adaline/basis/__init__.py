@@ -1,9 +1,9 @@
 """Bases: functions phi(x) of the columns, in which every system can be linear. BASES lists them by name.
 
-Every system takes `basis=`. One hook serves all: where rows are opened or read (`input/open.py`, by `input/basis.py`)
-they are seen through `basis_`, a copy of the argument that has learned what it needs: from the rows of positive weight,
-or beyond 2^14 of them from as many drawn at random. Apart from that, weights play no part. `n_features_in_` and
-`feature_names_in_` are those of X, coefficients and their names those of phi.
+Every system takes `basis=`. Rows are transformed in one place, where they are opened or read (`input/open.py`, by
+`input/basis.py`). `basis_` is a copy of the argument, fitted to the rows of positive weight, or to 2^14 of them drawn
+at random if there are more; weights play no other part. `n_features_in_` and `feature_names_in_` describe X;
+coefficients and their names belong to phi.
 
 - **Block by block.** phi(x) is held as an array up to 64 MiB. Beyond that `sources/expanded.py` computes it in blocks
   of at most 2^21 numbers as they are read, for sums, scans in any order, products and dual forms; a pass then costs phi
@@ -11,17 +11,17 @@ or beyond 2^14 of them from as many drawn at random. Apart from that, weights pl
   threads, its sample included. Streams stay streams.
 - **Columns first.** Polynomials are evaluated column by column: five to ten times as fast as row by row, and the
   kernels read either layout.
-- **Not finite.** A bump or a sine can hide infinity, so that rows which are not finite are NaN in all of phi; messages
-  name the row and column as given, or the column of phi that overflows.
+- **Not finite.** A bump or a sine can map infinity to a finite number, so all columns of phi are NaN for rows that are
+  not finite; messages name the row and column as given, or the column of phi that overflows.
 - **Hosts.** phi is dense NumPy: sparse rows are made dense a block at a time, device arrays are brought to the host,
   and results are returned there.
 - **Merging** requires the same basis that has learned the same; a basis that learns nothing from rows (plain
   polynomials, sines, functions) always fulfils that. `partial_fit` and `forget` keep the basis of the first rows and
   are exact for it. A basis learns from a sample in which rows count alike, however large their weights. `learn_one`
   cannot begin with a basis that learns from rows.
-- **Filters** see the signals phi(x_n), held in memory: with taps a Hammerstein filter (a function, then a linear
-  filter), on past samples as columns a Volterra filter. Products of taps inside the delay line would need a source of
-  their own.
+- **Filters** use the signals phi(x_n), held in memory: with taps this is a Hammerstein filter (a function, then a
+  linear filter), with past samples as columns a Volterra filter. Products of taps within the delay line would need a
+  source of their own.
 - **Schemes** may have a basis themselves, which all machines share, or give their machines one, or both.
 - **Model files** hold bases by their arguments and what they learned; `Custom` is code and refused. ONNX has no bases
   yet.

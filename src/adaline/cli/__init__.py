@@ -4,10 +4,11 @@
 `groups.py`). `app.py` registers them, `options.py` has the options that several share. Commands and options
 follow from the registry of systems and the checks of their parameters, so that a new system needs no code here.
 
-A command ends within two seconds of SIGINT or SIGTERM (`interrupts.py`). It runs in the main thread, as event loops and
-libraries that set handlers need it. A thread reads the numbers of signals from the pipe that the interpreter writes
-them to at once (`signal.set_wakeup_fd`), and ends the process when the main thread, busy in LAPACK or DuckDB, does not.
-A signal wakes the main thread from locks and reads; an exception set from outside would not wake a worker thread.
+A command ends within two seconds of SIGINT or SIGTERM (`interrupts.py`). It runs in the main thread, which event loops
+and libraries that install signal handlers require. The interpreter writes the number of each signal to a pipe at once
+(`signal.set_wakeup_fd`); a thread reads the pipe, and ends the process if the main thread, busy in LAPACK or DuckDB,
+does not. A signal wakes the main thread from locks and reads; an exception raised from outside would not wake a worker
+thread.
 Temporary files are registered in `leftovers.py`, to be removed when the process ends.
 """
 

@@ -3,9 +3,9 @@
 A coding is the recipe from the raw columns of a table to those of X. It is kept on the model as `coding_`, so that rows
 to predict, to continue with or to forget are turned into the same columns.
 
-- **One learner.** What is counted of a column merges: its levels and the sum of its numbers, of a frame in memory, of
-  a table, or of the parts of one on a cluster. `coding/learn.py` makes the column of a coding from that, and from the
-  `ColumnPlan` that options and types give.
+- **One learner.** A column is summarised by its levels and the sum of its numbers. These summaries merge, and they are
+  the same for a frame in memory, a table, and the parts of a table on a cluster. `coding/learn.py` learns the coded
+  column from the summary and from the `ColumnPlan` that options and types give.
 - **One reader.** `Coding.code` makes X of a frame of pandas, polars or Arrow, and so of the blocks of a table, the
   batches of `adaline predict` and the rows of the service. Numbers, booleans and dates that are given as texts or
   objects are read in `coding/reading.py`, in the notation of the fit; what cannot be read is refused with its row, or

@@ -1,4 +1,4 @@
-"""What is counted of the numbers of a column, in parts that merge without rounding: how many, their sum and range."""
+"""Summary of the numbers of a column: how many there are, their sum and range; parts merge without rounding."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from adaline.arrays import Array
 from adaline.values import exact_mean, exact_sum
 
-HASHES = 2**12  # of a column, by which its different numbers are counted
+# smallest hashes kept to estimate how many distinct numbers a column has; 4x as many halve the error, about 2 %
+HASHES = 2**12
 
 
 @dataclass

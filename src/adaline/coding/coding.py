@@ -34,8 +34,10 @@ from adaline.wording import counted
 
 MissingPolicy = Literal["error", "drop", "mean", "indicator"]
 UnseenPolicy = Literal["error", "other"]
-MANY, FILLED = 500, 0.125  # columns from which X is sparse, and the share of its numbers up to which it is
-TYPICAL_WORDS = 64.0  # of a text, where they were not counted
+# columns beyond which X may be sparse, and the share of nonzero entries up to which it is; doubling the share keeps X
+# sparse where dense products are faster
+MANY, FILLED = 500, 0.125
+TYPICAL_WORDS = 64.0  # words assumed for a text whose words were not counted
 
 
 @dataclass(frozen=True)

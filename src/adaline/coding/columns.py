@@ -42,10 +42,15 @@ from adaline.parameters import one_of
 Level = str | int | float | bool
 WordWeighting = Literal["counts", "binary", "tfidf"]
 
-MOST_LEVELS = 1000  # a text column with more distinct values is a category if they occur OFTEN times on average
+# distinct values beyond which a text column is a category only if each occurs OFTEN times on average; doubling
+# MOST_LEVELS codes columns with more levels, doubling OFTEN treats more columns as text
+MOST_LEVELS = 1000
 OFTEN = 10
-FEW_LEVELS = 20  # one with more distinct values than this, most of which occur once, is prose
-DEFAULT_WIDTH, MOST_WIDTH = 2**18, 2**30  # columns that the texts of a column are hashed to
+# distinct values beyond which a text column is prose or names if each occurs less than twice on average; doubling it
+# codes more such columns
+FEW_LEVELS = 20
+# columns that a text column is hashed to by default, and at most; doubling the default halves collisions
+DEFAULT_WIDTH, MOST_WIDTH = 2**18, 2**30
 MISSING_LEVEL = "(missing)"
 LONG = 2**14  # texts of a series from which it pays to import Arrow
 

@@ -1,8 +1,8 @@
-"""What a coding makes of a column, from what was counted of its values: one learner, wherever these lie.
+"""Learns how a coding represents a column, from a summary of its values: one learner, wherever the rows lie.
 
-A frame in memory, a relation of DuckDB and the parts of a table on a cluster count the same of a column: its levels
-(`levels.py`) and the sum of its numbers (`amounts.py`). `learn_column` decides from that, and from the plan of the
-column that options and types give; `check_coding` refuses what a coding must not have.
+Frames in memory, relations of DuckDB and parts of a table on a cluster summarise a column in the same way: by its
+levels (`levels.py`) and the sum of its numbers (`amounts.py`). `learn_column` makes the column from this summary and
+from the plan that options and types give; `check_coding` refuses codings that are not allowed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ from adaline.coding.texts import TextIndex, Texts
 from adaline.errors import InvalidData, MissingValues
 
 TEXTS = ("text", "category")
-MOST_KEPT = 2**20  # levels of a category; of more, a summary knows only that they are too many
+# levels of a category that a summary keeps; beyond, it records only that there are too many; doubling it takes twice
+# the memory
+MOST_KEPT = 2**20
 SHOWN = 2**16  # the most frequent levels of a hashed column that are kept, to name its buckets
 
 

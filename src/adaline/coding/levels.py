@@ -20,8 +20,11 @@ from adaline.lazy import nw, pa
 
 RowCounts = NDArray[np.int64]
 
-LONGEST_KEPT = 2**28  # bytes of the levels of a column; of more, a summary knows only that they are too many
-WAITING = 2**26  # bytes of counted values up to which equal ones are not joined
+# bytes of the levels of a column that a summary keeps; beyond, it records only that there are too many; doubling it
+# takes twice the memory
+LONGEST_KEPT = 2**28
+# bytes of counted values beyond which equal ones are joined; doubling it joins less often, in more memory
+WAITING = 2**26
 
 
 @dataclass(eq=False)

@@ -12,7 +12,9 @@ from adaline.coding.texts import Codes32, Starts, join_parts
 from adaline.errors import InvalidData
 
 MOST_COLUMNS = 2**30
-AVERAGED = 2**25  # numbers that rows of average levels take in a block at most
+# numbers that average levels may take in a block of rows; beyond, the rows are refused; doubling it takes twice the
+# memory
+AVERAGED = 2**25
 
 
 class Entries(NamedTuple):

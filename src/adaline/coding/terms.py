@@ -14,7 +14,7 @@ from itertools import combinations
 from adaline.coding.expressions import compiled, names_in
 from adaline.errors import InvalidParameter
 
-MOST_CATEGORIES = 8  # in a product: one of m has 2^m subspaces
+MOST_CATEGORIES = 8  # categories in a product of factors: each one more doubles its subspaces, of which m have 2^m
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ all columns, so that the variance of U'r is at most sigma^2 in each direction, a
     F = |U'r|^2 / (q s^2)
 
 has a numerator that is at most that of a test of these directions beside all columns, at a cost that is linear in the
-number of columns. A table where all is linear, with normal errors of equal variance, is compared with a curve with a
-chance of at most LINEAR_OFFERED. Errors whose spread grows with |x| raise it: to 30 % for 500 rows of 3 columns, where
-the errors of the comparison decide. The rows that are held out are among those that choose the columns, so that the
-errors of an additive model are optimistic.
+number of columns. If all effects are linear and errors are normal with equal variance, a table is compared with a curve
+with probability at most LINEAR_OFFERED. Errors whose spread grows with |x| raise this probability, to 30 % for 500 rows
+of 3 columns; there the errors of the comparison decide. The held-out rows are among those that choose the columns, so
+the errors of an additive model are optimistic.
 
 Levels of a category are pooled where there are many: effects drawn from a normal distribution, (1 | category), instead
 of a column for each level. Categories of too many levels to be coded are used by no other system.

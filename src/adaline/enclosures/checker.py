@@ -16,8 +16,8 @@ minimum, and no other. About any point c of the ball, with y near T'g(c),
 
 Numbers of the table are floats, taken exactly. Outputs and slopes are intervals of whole numbers of units of 2^-1100,
 so that every float is one; `exp_bounds` encloses the exponential. Softmax has one theta for each class, and adding the
-same to all of them changes no loss; meant is the one whose sum over the classes is zero. So theta is that of all
-classes but the last, which has minus their sum, in its outputs and its penalty.
+same vector to all of them changes no loss; the proof is about the solution whose sum over the classes is zero. So theta
+holds all classes but the last, which is minus their sum in the outputs and in the penalty.
 
     python checker.py m.proof data.csv
 """
@@ -36,8 +36,8 @@ from typing import Any, NamedTuple
 PLACES = 1100
 UNIT = 1 << PLACES
 WORKING = 256  # binary places of exponentials; 64 fewer and the bounds of ill-conditioned problems are not confirmed
-TERMS = 30  # of the series of an exponent below 2^-8
-KEPT = 320  # bits of a centre
+TERMS = 30  # terms of the exponential series, of arguments below 2^-8; a third fewer lose some of the WORKING bits
+KEPT = 320  # bits to which a centre is rounded; doubling it makes exact arithmetic slower
 STEPS = 4
 MISSING = {"", "na", "n/a", "nan", "null", "none", "?"}
 

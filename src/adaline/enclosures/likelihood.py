@@ -35,7 +35,7 @@ from adaline.sums.bounded_score import MOST_OUTPUT, RUN_ROWS, is_enclosed
 
 MOST_NEWTON_STEPS = 20  # before a ball is found that has the minimum in it; fits that have converged need none
 ROOM = 4.0  # radius of the ball over the length of the first step; much larger, it does not map into itself
-# lengths of Newton's steps in float64: from where none is tried as a proof, and up to where no further one is taken
+# length of a Newton step in float64 above which no proof is tried, and below which no further step is taken
 FAR, NEAR = 0.01, 2.0**-36
 MOST_LENGTH = 2.0**50  # of a row in the metric of H: a row whose curvature underflows is still negligible below it
 MISSING = "it is not proved that there is a minimum, and only one: "

@@ -1,13 +1,13 @@
-"""A matrix T of which it is proved that || I - T'(X'WX + P)T || <= alpha < 1, with X = [1 x] and P the penalties.
+"""A matrix T with a proof that || I - T'(X'WX + P)T || <= alpha < 1, where X = [1 x] and P has the penalties.
 
 Then X'WX + P is not singular, and the solution is unique. T is a product of affine maps of the rows,
 
     a = (v - m) Q,   v = x 2^-e,
 
-whose numbers m and Q are exact by definition. Moments in float64 with a proven bound give the last of them, by Cholesky
-factors. Where the condition is too large for that, the rows are mapped first, by the triangle of their QR
-decomposition: the moments of rows that are nearly orthonormal are known well, and the condition enters once, by the
-rounding of the map, and not squared.
+whose numbers m and Q are exact by definition. The last map comes from Cholesky factors of moments in float64 with a
+proven bound. If the condition is too large for that, the rows are first mapped by the triangle of their QR
+decomposition: the moments of nearly orthonormal rows are known well, so the condition enters only once, through the
+rounding of the map, and is not squared.
 """
 
 from __future__ import annotations

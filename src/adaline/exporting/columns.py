@@ -1,8 +1,8 @@
 """The columns of X as nodes of the raw columns: codings, gaps, formulas and bases, by which z = w'x + w0 is a tree.
 
-A term of a coding is a product of factors. A factor is columns that are linear in some nodes, or such columns chosen by
-a level or an interval: the weights of a term then are numbers looked up by level, and no column of zeros and ones is
-made.
+A term of a coding is a product of factors. A factor is a set of columns that are linear in some nodes, or such columns
+chosen by a level or an interval: the weights of the term are then numbers looked up by level, without columns of zeros
+and ones.
 """
 
 from __future__ import annotations

@@ -341,4 +341,5 @@ MAKERS: dict[type[Any], Callable[[AnyModel, Weights], Estimator]] = {
     KMeans: _clusters,
     GaussianMixture: _mixture,
 }
-"""What makes an estimator of a system, of its weights where it has some; of others by whether they have classes."""
+"""What converts a system, from its weights where it has some, to an estimator; other linear systems are converted by
+whether they have classes."""

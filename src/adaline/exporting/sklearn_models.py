@@ -363,4 +363,5 @@ MAKERS: dict[str, Callable[[Estimator], AnyModel]] = {
     **dict.fromkeys(("KMeans", "MiniBatchKMeans"), _clusters),
     "GaussianMixture": _mixture,
 }
-"""What makes a system of an estimator, by the name of its class; of others with `coef_` their shape decides."""
+"""What converts an estimator to a system, by the name of its class; others with `coef_` by whether they have
+classes."""

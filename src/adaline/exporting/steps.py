@@ -1,7 +1,8 @@
 """Steps of a scikit-learn Pipeline as nodes of the raw columns: scalers, imputers, encoders, columns given to each.
 
-What an encoder makes of a category is what its own `transform` says of it: the rows of a table that a level chooses.
-The weights of all columns of such a table make one number for each level, so that thousands of levels are one lookup.
+The columns that an encoder makes of a category are a table with a row for each level, read off the encoder's own
+`transform`. The weights of all these columns make one number for each level, so that thousands of levels are one
+lookup.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ Given = Node | RawColumn | CodedColumn
 FittedStep = Any
 """A fitted step."""
 REFUSED = math.inf
-"""What a level is coded as that an encoder refuses; no later step treats it as a gap."""
+"""The code of a level that an encoder refuses; unlike NaN, no later step treats it as a missing value."""
 NO_TEXTS: Mapping[int, str] = {}
 NEAREST = {
     "PowerTransformer": "FunctionTransformer of np.log1p",

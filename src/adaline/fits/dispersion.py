@@ -2,9 +2,9 @@
 
     l(phi) = sum of log densities at mean = t - deviance / (2 phi),   Newton's steps in s = ln phi
 
-Log densities are taken at five dispersions in a read, phi exp(i STRIDE), i = -2 .. 2, whose differences are l'(s) and
-l''(s). Means and dispersion are orthogonal, so that the means need no other fit. The standard error of phi is
-phi (-l'')^(-1/2). Of a gamma distribution 1 / phi is the shape, which MASS::gamma.shape of R finds so too.
+One read of the rows gives the log densities at five dispersions, phi exp(i STRIDE), i = -2 .. 2; their differences give
+l'(s) and l''(s). Means and dispersion are orthogonal, so the means need not be fitted again. The standard error of phi
+is phi (-l'')^(-1/2). For a gamma distribution 1 / phi is the shape, as in R's MASS::gamma.shape.
 
 P. K. Dunn, G. K. Smyth, Generalized Linear Models With Examples in R (2018), 6.8.
 """

@@ -1,13 +1,13 @@
 """The most likely parameter of a family, estimated together with the weights of its machine.
 
-That is the shape of a negative binomial, or the power of Tweedie's family, whose dispersion is sought with it:
+The parameter is the shape of a negative binomial, or the power of Tweedie's family together with its dispersion:
 
     l(p, s) = sum of log densities at mean = t - deviance / (2 phi),   s = ln phi
 
-Powers and dispersions by Newton's steps whose derivatives are differences of l at nine points. Means are orthogonal to
-these parameters, so that fitting weights and parameter in turn nearly takes Newton steps in both (W. N. Venables, B. D.
-Ripley, Modern Applied Statistics with S, 7.4; P. K. Dunn, G. K. Smyth, Generalized Linear Models With Examples in R,
-12.3).
+Power and dispersion are found by Newton's steps, with derivatives from differences of l at nine points. Means are
+orthogonal to these parameters, so fitting weights and parameter in turn is nearly a Newton step in both (W. N.
+Venables, B. D. Ripley, Modern Applied Statistics with S, 7.4; P. K. Dunn, G. K. Smyth, Generalized Linear Models With
+Examples in R, 12.3).
 """
 
 from __future__ import annotations

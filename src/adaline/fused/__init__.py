@@ -19,16 +19,17 @@ would become float32, so that numbers come in a tensor.
 
 **Products** of a tile of rows with a few columns of weights are matrix products (`tl.dot`), which use the tensor cores
 in float64 and round as usual; the weights are padded to 8 columns, and the constant 1 is one more column of the tile.
-Rows of one machine are packed, so that few columns of a product are padding: of 20 columns six rows are one row of a
-tile of 128, of 50 two (of float32 five, of 256). Where means are at most 8 spreads from zero (`near`) the view is taken
-into the weights and x itself is multiplied: at most one digit of a sum is lost, and 10^7 x 50 take 1.7 ms instead of
-2.3. Products of two halves of the columns leave out a quarter of the work of wide moments.
+Rows of one machine are packed, so that few columns of a product are padding: with 20 columns, six rows share a row of a
+tile of 128; with 50 columns, two do (in float32 five, in a tile of 256). If all means are within 8 spreads of zero
+(`near`), the view is applied to the weights and x itself is multiplied: at most one digit of a sum is lost, and
+10^7 x 50 take 1.7 ms instead of 2.3. Multiplying two halves of the columns separately saves a quarter of the work of
+wide moments.
 
-**Rows in registers** need no tensor cores: an even number of columns, 20 to 64, under the logistic loss. Each number is
-multiplied twice where it was read, mostly at 3.1 to 4.4 TB/s: of 64 columns at the rate of a plain sum, in float64 and
-in float32. Of 50 columns of float32 (2.4 TB/s) a thread reads two numbers at once, 32 threads share a row, and the
-shuffles that add up its output take as long as the read. Under most other losses Triton repeats the loss in every
-thread of a row, which takes up to three times as long.
+**Rows in registers** need no tensor cores. They serve an even number of columns, 20 to 64, under the logistic loss.
+Each number is multiplied twice in the thread that read it, mostly at 3.1 to 4.4 TB/s; with 64 columns this is the rate
+of a plain sum, in float64 and in float32. With 50 columns of float32 (2.4 TB/s) a thread reads two numbers at once, 32
+threads share a row, and the shuffles that add up its output take as long as the read. Under most other losses Triton
+repeats the loss in every thread of a row, which takes up to three times as long.
 
 **Wide rows**, of more than 255 columns, or 127 with several outputs, are read twice: for the outputs, whose slopes are
 stored, and for the gradient, a strip of columns a program. 600,000 x 784 of float32 with 10 outputs take 1.5 ms instead
@@ -40,9 +41,9 @@ curvature are held, a gigabyte at a time, and multiplied by cuBLAS, whose produc
 **Losses** are computed once for each row: after a product four threads have each output, and `tl.gather` hands outputs
 out. ln(1 + y) of a share is a polynomial of degree 10 in (y / (2 + y))^2.
 
-**Residuals** split a product by a fused multiply-add, and the compiler may fuse nothing else
-(`enable_fp_fusion=False`): it would round what the error terms take as rounded before. Triton's interpreter has no
-fused multiply-add, and splits by halves. The oracle of the tests is rational arithmetic.
+**Residuals** split each product by a fused multiply-add. The compiler may fuse nothing else (`enable_fp_fusion=False`),
+because the error terms assume that all other operations are rounded one by one. Triton's interpreter has no fused
+multiply-add and splits numbers into halves instead. The oracle of the tests is rational arithmetic.
 
 Measured on one H200 (`docs/benchmarks-device.md`): the kernels of packed rows read 3.0 to 3.4 TB/s. A branch for the
 second nearest centre of k-means doubled the time of its kernel, and was taken out again. Two-dimensional tiles of

@@ -31,9 +31,10 @@ scores of rows from its loss. `effects` sees a model as a function from the desi
   without its bias; the notes say so. Tests, anova and influence refuse a penalised fit.
 - **Precision weights.** The sums are the same; the number of positive weights and the sum of their logarithms are kept
   beside them, added and subtracted with them. Frequencies and precisions never merge.
-- **Terms.** A test of a term assumes that some others are zero: what it adds to the Wald statistic of those, from one
-  triangle, without cancellation (`covariance.quadratic`). So types 1, 2 and 3 and all errors share one formula, and
-  none needs a row. Type 3 is that of effects that add up to zero, for any coding of categories (`terms.py`).
+- **Terms.** A test of a term assumes that certain other terms are zero. It measures how much the term adds to their
+  Wald statistic, computed from one triangle without cancellation (`covariance.quadratic`). So types 1, 2 and 3 and all
+  kinds of errors share one formula, and none needs the rows. Type 3 tests effects that add up to zero, for any coding
+  of categories (`terms.py`).
 - **Marginal means** over a grid are linear in the coefficients until they are brought to the scale of the answer, those
   over rows are not. The chance of the largest |t| is an average over directions, which is deterministic and has no
   error in the tail (`simultaneous.py`).

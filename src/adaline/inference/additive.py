@@ -1,8 +1,8 @@
 """Inference of additive models: tests of coefficients and terms, means of the population, and the table of a model.
 
-Errors are those of the posterior, Cov = phi (X'X + P)^-1. Effects and means are those of the population: effects of
-groups are zero in them. A band of a curve that holds at all points together reaches as many standard errors as the
-largest |t| over them exceeds with the chance 1 - level, by the joint distribution of `simultaneous`.
+Errors are those of the posterior, Cov = phi (X'X + P)^-1. Effects and means are those of the population: the effects of
+groups are set to zero. A simultaneous band of a curve is +- c standard errors, where the largest |t| over all points
+exceeds c with probability 1 - level (`simultaneous`).
 """
 
 from __future__ import annotations

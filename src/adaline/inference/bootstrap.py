@@ -53,9 +53,13 @@ from adaline.sums.scores import runs
 
 MOST_SUMS = 2**24  # numbers of the sums of one pass, 128 MiB a thread; doubled: half the passes where these are many
 MOST_PASSES = 30  # of Newton's method; doubling it waits longer for replicates that have no maximum
-SHORT = 1e-6  # a step after which none follows, in standard errors; 10x longer ends a pass earlier, with fewer digits
-ROUNDING_OF_COST = 1e-12  # relative, of an objective that counts as no larger; 10x larger takes steps that do not help
-OPEN = 1e-10  # least pivot of M_b + P, beside 1, below which a replicate leaves a coefficient open; 10x larger: more do
+# length of a step, in standard errors, below which it is the last; 10x larger ends a pass earlier, with fewer digits
+SHORT = 1e-6
+# relative rise of an objective that counts as rounding; 10x larger accepts steps that do not help
+ROUNDING_OF_COST = 1e-12
+# least pivot of M_b + P, relative to 1, below which a replicate does not identify a coefficient; 10x larger rejects
+# more
+OPEN = 1e-10
 
 
 @dataclass(frozen=True)

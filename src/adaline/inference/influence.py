@@ -8,10 +8,10 @@
     r / (1 - h)                                residual of the row in the fit to all others (also with a penalty)
     DFBETAS = A z r / (1 - h) / (s A_j)        how far coefficients move, in standard errors, s taken without the row
 
-Of a likelihood h = W z'z, W Fisher's information of the row, and residuals are Pearson's, (t - mean) / sd, or those of
-the deviance, sign(t - mean) (2 (loss - least loss))^(1/2). Cook's distance takes Pearson's, the others the deviance's,
-as R does: they are those of one step of a refit, not of the refit itself. Where means fall as outputs rise (link
-"inverse"), DFBETAS have the sign of the step, R's the other one.
+For a likelihood h = W z'z, with W Fisher's information of the row. Residuals are Pearson's, (t - mean) / sd, or those
+of the deviance, sign(t - mean) (2 (loss - least loss))^(1/2). As in R, Cook's distance uses Pearson's and the others
+the deviance's: they are those of one step of a refit, not of the refit itself. If means fall as outputs rise (link
+"inverse"), DFBETAS have the sign of the step; R's have the opposite sign.
 
 Of three or more classes a row has K coupled outputs, Z = A'(1, x) is (m, K), and its leverage the trace of Z V Z', V
 the second derivatives of its loss. A Newton step without the row moves coefficients by A s, s = (1 - Z V Z')^-1 Z r:

@@ -2,15 +2,16 @@
 
     F_b = min F over all theta with c'theta = b,   r(b) = sign(b - c'best) (2 (F_b - F_best) / dispersion)^(1/2)
 
-The ends of the interval are where r is minus and plus the quantile of the normal distribution. r is nearly straight:
-Newton's steps in b, by r' = lambda / (dispersion r) with lambda = d F_b / db, take three or four refits an end, each
-begun along the tangent of the path of minima. A refit is a Newton descent among theta with c'theta = b. Where F never
-rises so far, as where a plane separates the classes, the end is infinite. Firth's F* has its own gradient, and I for
-second derivatives, which the last steps and changes of the gradient correct, as in L-BFGS: far out, where a plane
-separates the classes, steps by I alone leave nine tenths of the error each. Such an end is always finite, as F* rises
-without bound. F* is not convex, and may have several minima at one b: at its end a path compares with the minimum next
-to the other coefficients of the estimate, and continues from the lower one. Of 374 ends of small separated samples 7
-were still those of a minimum that is not the lowest, found from random starts (20 without the comparison).
+The ends of the interval are where r equals minus and plus the quantile of the normal distribution. r is nearly a
+straight line: Newton's steps in b, with r' = lambda / (dispersion r) and lambda = d F_b / db, take three or four refits
+an end, each started along the tangent of the path of minima. A refit is a Newton descent over theta with c'theta = b.
+If F never rises that far, as where a plane separates the classes, the end is infinite. Firth's F* has its own gradient
+and uses I as second derivatives, corrected by the last steps and changes of the gradient as in L-BFGS: far out, where a
+plane separates the classes, each step by I alone would leave nine tenths of the error. Such an end is always finite, as
+F* rises without bound. F* is not convex and may have several minima at one b: at the end of a path the minimum is
+compared with the one nearest to the other coefficients of the estimate, and the path continues from the lower one. Of
+374 ends of small separated samples, 7 still belonged to a minimum that is not the lowest one found from random starts
+(20 without the comparison).
 
 D. J. Venzon and S. H. Moolgavkar, Applied Statistics 37 (1988), 87-94; G. Heinze and M. Schemper, Statistics in
 Medicine 21 (2002), 2409-2419, for Firth's.

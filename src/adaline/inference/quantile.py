@@ -13,11 +13,11 @@ h is Hall and Sheather's bandwidth, halved until q - h and q + h are quantiles; 
 distribution as wide as the residuals. R's quantreg computes "nid" and "ker" so.
 
 "smoothed", the default, averages the sign of a residual over the sampling distribution of the plane: the width s_n is
-the standard error of the plane at row n, so that there is nothing to choose, and rows whose errors are wide get a wide
-kernel. Cov is the fixed point. Its second J holds where the quantile is no plane as well. The p rows that the plane was
-put through say nothing about the density: they leave D, and both sums count W / (W - p) (W the sum of weights, p the
-number of coefficients). D rests on few rows: by the variance of a sum with terms m_n = f_n s_n^2 it has the relative
-error of (sum m)^2 / sum m^2 rows, and Student's t has half as many degrees of freedom.
+the standard error of the plane at row n. So no bandwidth has to be chosen, and rows with wide errors get a wide kernel.
+Cov is the fixed point of this definition. Its second J also holds where the conditional quantile is not a plane. The p
+rows that the plane goes through say nothing about the density: they are left out of D, and both sums are multiplied by
+W / (W - p) (W the sum of weights, p the number of coefficients). D rests on few rows: a sum with terms m_n = f_n s_n^2
+has the relative error of (sum m)^2 / sum m^2 rows, and Student's t has half as many degrees of freedom.
 
 95 % intervals of a coefficient were simulated for normal, t(2), exponential and lognormal errors of equal width and of
 widths .2 + |x|, .2 + x, .5 + x^2 / 2, exp(x / 2), for one or two columns, n = 200 and 1000, quantiles .1, .5 and .9
@@ -27,11 +27,11 @@ equal (89.3 to 99.3 %, on average 94.6, of 150 data sets), but takes as many fit
 bootstrap (Feng, He, Hu 2011) covers 64 %. Under equal width "iid" covers 92 to 98 %, R's "iid", which takes
 the smallest residuals, 82 to 96 %, a kernel 80 to 100 %.
 
-In "nid" R divides by the distance of two planes where they nearly meet, which is noise, and intervals become too short.
-Here d_n is at least half of its own standard error, [2 h (1 - 2 h) x_n'(X'X)^-1 x_n]^(1/2) mean(d) / (2 h), which falls
-faster with the number of rows than d_n does; a note counts such rows. Its density rests on the 2 h W rows between the
-planes, so that its intervals are Student's with h W degrees of freedom, much as Kaplan (2015) corrects those of a
-sample quantile.
+For "nid" R divides by the distance of two planes even where they nearly meet; there the distance is noise, and
+intervals become too short. Here d_n is at least half its own standard error, [2 h (1 - 2 h) x_n'(X'X)^-1 x_n]^(1/2)
+mean(d) / (2 h), which falls faster with the number of rows than d_n does; a note counts the rows where this bound
+applies. The density rests on the 2 h W rows between the planes, so intervals use Student's t with h W degrees of
+freedom, much as Kaplan (2015) corrects those of a sample quantile.
 
 B. M. Brown, Y.-G. Wang, Biometrika 92 (2005), 149-158; L. Pang, W. Lu, H. J. Wang, Comput. Stat. Data Anal. 56 (2012),
 785-796.

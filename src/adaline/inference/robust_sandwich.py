@@ -2,9 +2,9 @@
 
     Cov = H^-1 G H^-1,   H = sum_n w psi'(r/s) x x',   G = sum of products of scores s psi(r/s) x, as in covariance.py
 
-Nothing is taken to be equal among the rows, while Huber's covariance takes the noise to be the same for all. The scale
-s counts as known. Leverages, and those of groups, are parts of H, so that HC3 and CR3 are jackknives of one step. R's
-sandwich has the same HC0, HC1 and CR1 of Huber's estimate; of Tukey's it takes |psi'| for psi' in H.
+Huber's covariance assumes that the noise is the same for all rows; these errors do not. The scale s counts as known.
+Leverages, and those of groups, are parts of H, so HC3 and CR3 are one-step jackknives. R's sandwich gives the same HC0,
+HC1 and CR1 for Huber's estimate; for Tukey's it uses |psi'| instead of psi' in H.
 
 P. J. Huber, Robust Statistics (1981), chapter 6; A. Zeileis, J. Statistical Software 16 (2006), 9.
 """

@@ -2,8 +2,8 @@
 
 A weight is a frequency, how often the row was observed, or a precision, the inverse of its variance up to a factor. The
 solution is the same; degrees of freedom, variances and likelihoods are not. Frequencies add up to the number of
-observations. Of precisions the sums do not say enough: how many are positive, and the sum of their logarithms, are
-counted beside them. Both add up over rows, so that streamed, merged and thinned models know them too.
+observations. For precisions two more totals are needed: how many are positive, and the sum of their logarithms. Both
+add up over rows, so streamed, merged and thinned models have them too.
 """
 
 from __future__ import annotations

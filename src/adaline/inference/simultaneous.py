@@ -35,11 +35,12 @@ from adaline.inference.classical import quantile, tail
 from adaline.inference.covariance import lengths
 
 Adjustment = Literal["tukey", "mvt", "holm", "bonferroni", "none"]
-DIRECTIONS = 2**15  # on a sphere of 3 dimensions or more; 4x as many: a chance of 0.01 moves by less than 1e-5
-PIECE = 64  # comparisons whose sizes along all directions are held at a time
-ANGLES = 2**12  # on half a circle
-RANK = 1e-10  # singular value, relative to the largest, of a direction that comparisons do not have
-STEPS = 64  # to the golden ratio
+# directions on a sphere of 3 dimensions or more; 4x as many change a chance of 0.01 by less than 1e-5
+DIRECTIONS = 2**15
+PIECE = 64  # comparisons evaluated along all directions at a time; doubling it takes twice the memory
+ANGLES = 2**12  # directions on half a circle, for two dimensions; they give eight digits
+RANK = 1e-10  # singular value, relative to the largest, that counts as zero; 10x larger drops more directions
+STEPS = 64  # fixed-point steps to the generalised golden ratio; doubling it changes nothing beyond rounding
 RANGE_NODES, SPREAD_NODES = 192, 96
 NEGLIGIBLE_TAIL = 1e-18  # of the distribution of the spread
 

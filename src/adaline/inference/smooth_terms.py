@@ -1,9 +1,9 @@
 """Tests of the terms of an additive model: that a curve is zero everywhere, that groups do not differ.
 
-A smooth f = X beta has the statistic f' V^(r-) f, V^(r-) the pseudo-inverse of the covariance of f with r, the
-effective degrees of freedom, as its rank; where r is no whole number, its last two directions are mixed. Effects of
-groups are compared with what the errors alone would give, b' C^-1 b, C their covariance beside the other terms. Both
-statistics are distributed as sums of squared normal numbers with weights, over the variance of the errors.
+The statistic of a smooth f = X beta is f' V^(r-) f, with V^(r-) the pseudo-inverse of the covariance of f truncated to
+rank r, the effective degrees of freedom; if r is not a whole number, the last two directions are mixed. Effects of
+groups are compared with what the errors alone would give: b' C^-1 b, with C their covariance given the other terms.
+Both statistics are distributed as weighted sums of squared normal variables over the variance of the errors.
 
 S. N. Wood, On p-values for smooth components of an extended generalized additive model, Biometrika 100 (2013), 221-228;
 A simple test for random effects in regression models, Biometrika 100 (2013), 1005-1010; J. P. Imhof, Computing the
@@ -21,8 +21,9 @@ import scipy
 from adaline.arrays import Array
 
 EPS = 2.0**-52
-PATH_STEP, PATH_STEPS = 0.04, 1000  # of a contour in widths of its saddle; doubling the step costs digits
-SURELY = 1e-9  # a chance below which a quick approximation is not improved on; 10x smaller, nothing shows
+# step and number of points of the path of integration, in widths of the saddle; doubling the step costs digits
+PATH_STEP, PATH_STEPS = 0.04, 1000
+SURELY = 1e-9  # chance below which the quick approximation is returned; 10x smaller changes no digit that is shown
 
 
 class TermTest(NamedTuple):

@@ -1,16 +1,17 @@
-"""The terms of a model: the columns that come of one factor of a formula, of a category, or of a product of these.
+"""The terms of a model: the columns of one factor of a formula, of a category, or of a product of these.
 
 Without a formula each raw column is a term. With a basis, a term is what it makes of the same columns of the input.
 
-Tests of terms in a table differ in what is true of the other terms whether the term has an effect or not:
+Tests of terms differ in what they assume about the other terms, whether or not the term has an effect:
 
     type 1   the terms after it are zero: effects in the order of the formula, sums of squares that add up
     type 2   the terms that contain it are zero: a:b for a, but not for c
     type 3   nothing; the hypothesis is about effects that add up to zero over the levels of each category
 
-For type 3 the coefficients of all terms with the same numbers are a function on the cells of their categories. Its part
-that belongs to the categories S is (x)_(i in S) (I - J/L_i)  (x)_(i not in S) 1'/L_i of it, as in SAS, and in R under
-contr.sum. So the test is the same for every coding of the categories, and every order of their levels.
+For type 3, the coefficients of all terms with the same numeric factors are a function on the cells of their categories.
+The part of this function that belongs to the categories S is its projection by (x)_(i in S) (I - J/L_i)
+(x)_(i not in S) 1'/L_i, as in SAS, and in R under contr.sum. So the test is the same for every coding of the categories
+and every order of their levels.
 
 S. R. Searle, Linear Models for Unbalanced Data (1987), chapter 12; J. Fox, Applied Regression Analysis and Generalized
 Linear Models (2016), section 8.2.

@@ -32,12 +32,12 @@ from adaline.wording import counted
 
 DRAWS = 9999  # of factors; doubled: p varies by 0.7 of as much with the seed, at twice the time
 SEED = 0
-WEBB_GROUPS = 12  # groups up to which factors are Webb's: of signs there are only 2^(G - 1) that differ
+WEBB_GROUPS = 12  # groups up to which factors are Webb's, as G random signs give only 2^(G - 1) different draws
 MOST_GROUPS = 2000  # beyond which clustered errors hardly differ; doubled: twice the memory and time
 LOT = 2**21  # numbers of the scores of draws that are held at a time; doubled: twice the memory
 TIE = 1e-9  # relative difference of W* from W up to which they are equal; 10x larger counts more draws
-OPEN = 1e4  # standard errors from the estimate up to which the end of an interval is sought
-STEPS = 60  # halvings between two values of x
+OPEN = 1e4  # standard errors from the estimate beyond which an interval counts as open; 10x larger takes ten more tests
+STEPS = 60  # halvings that locate the end of an interval; doubling it changes nothing beyond rounding
 
 
 def webb_factors(groups: int) -> Array:

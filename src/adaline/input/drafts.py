@@ -1,10 +1,10 @@
-"""One thread at a time changes a model, and all of it at once: what learns works on a draft, what reads on a snapshot.
+"""Models are changed by one thread at a time, and all at once: learning methods work on a draft, others on a snapshot.
 
-A learning method works on a draft, a new object with the parameters and the state of the model, while it holds the
-lock of the model; at its end the model takes over the state of the draft, by one assignment. Where it raises, the model
-is as it was. A reading method takes parameters and state once, at its beginning, and no lock: it sees the model before
-or after, and need not wait. Only `learn_one` changes what it finds in place, by calls that no other thread can come
-between.
+A learning method holds the lock of the model and works on a draft, a new object with the model's parameters and state;
+at the end the model takes over the state of the draft by one assignment. If the method raises, the model is unchanged.
+A reading method takes parameters and state once, at its beginning, without the lock: it sees the model before or after
+the change, and need not wait. Only `learn_one` changes the state in place, by calls that other threads cannot
+interrupt.
 """
 
 from __future__ import annotations

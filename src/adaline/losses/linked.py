@@ -2,8 +2,8 @@
 
     value = cost(g^-1(z), t),   infinite where z gives no mean that the family can have
 
-Where the link is not the canonical one the observed second derivative may be negative. Fisher's scoring takes steps by
-the expected one instead (`Scoring`), and starts from least squares to g of the targets themselves (`Working`).
+If the link is not canonical, the observed second derivative may be negative. Fisher scoring then uses the expected one
+(`Scoring`), and starts from least squares on g of the targets (`Working`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Pictures of a model on the board, as the numbers that the page draws: regions, planes, curves, clusters, errors.
 
-A region is a byte a cell of a grid over the window, row by row from the top: the index of the class, or AMBIGUOUS where
-a scheme has no answer; beside it, where the system has posteriors, a byte for that of the class, 255 for 1. Bytes
-travel as base64.
+A region has a byte for each cell of a grid over the window, row by row from the top: the index of the class, or
+AMBIGUOUS where a scheme has no answer. If the system has posteriors, a second byte gives the posterior of that class,
+255 for 1. Bytes are sent as base64.
 """
 
 from __future__ import annotations

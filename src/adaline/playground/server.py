@@ -36,7 +36,7 @@ from adaline.playground.session import Session
 HERE = ["127.0.0.1", "localhost", "[::1]"]
 # messages of a page that are not answered yet; doubling it takes more memory before a page is slowed down
 MOST_WAITING_MESSAGES = 64
-REPLACED = ("fit", "frame", "instrument")  # messages that a newer one of their kind makes needless
+REPLACED = ("fit", "frame", "instrument")  # kinds of messages that are skipped if a newer one of the kind is waiting
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self' ws://127.0.0.1:* ws://localhost:*; object-src 'none'; base-uri 'none'",

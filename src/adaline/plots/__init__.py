@@ -41,7 +41,7 @@ figure and in narrow axes, and checks that no text covers another.
 - The hyperplane has one scale on both axes, or its normal would not look normal; ranges that differ by more than 6
   times get scales of their own.
 - Weights, centres and spreads of a system with a basis belong to phi(x): `hyperplane`, `mixture`, `clusters` and
-  `trajectory` refuse it, every other plot shows it; a test holds both for every plot of a model.
+  `trajectory` refuse such systems, all other plots accept them; a test checks this for every plot of a model.
 - Curves have gaps where a candidate or a size failed, and no band where a method knows no standard error.
 - `coefficient_path` fits the system again under each penalty: Ridge's sums give the criterion of all penalties, but
   keep the coefficients of one.

@@ -4,22 +4,22 @@
     G_jk += weight g_k^2 x'_j^2,   N += weight,   Q += weight x'.x',   m = sqrt(N / Q)
     w_jk += m u_k x'_j / (s_j sqrt(G_jk)),   which moves z_k by q_k u_k,   q_k = m sum_j x'_j^2 / sqrt(G_jk)
 
-AdaGrad in normalised units: columns that are rare, or small, take large steps. Where s_j grows, w_j shrinks as 1 / s_j,
-and G_j as its square. (A class that is certain, g below 2^-24, has nothing to say, and does not change even s: rows of
-the largest numbers are often such ones.) No number depends on the units of the columns: a column times a power of two
-changes the predictions by no bit.
+AdaGrad in normalised units: columns that are rare or small take large steps. Where s_j grows, w_j shrinks in proportion
+and G_j by the square. (A row that is already certain, |g| below 2^-24, changes nothing, not even s: rows with the
+largest numbers are often certain.) Results do not depend on the units of the columns: multiplying a column by a power
+of two changes no bit of the predictions.
 
-u_k is what the flow dz/dh = -q_k g(z) has moved, in time h = eta weight, eta = 1/2, so that no step passes its target
-and a weight of 2 is nearly the row twice in one place (z moves by 0.83 of that at the first row, by 0.98 to 1 of it
-after a hundred rows, as G has both at once):
+u_k is the distance moved along the flow dz/dh = -q_k g(z) in time h = eta weight, eta = 1/2. So no step passes its
+target, and a weight of 2 is nearly the same as two copies of the row in succession: z moves 0.83 times as far at the
+first row, and 0.98 to 1 times as far after a hundred rows, since G adds both copies at once.
 
     squared            u = (t - z) (1 - exp(-h q)) / q,   where eta is times the largest |t| so far
     logistic           y z + exp(y z) grows by h q,   y = 1 where t > 0, else -1
     softmax            u = -h g / (1 + h q p (1 - p)), one implicit step
 
-Sigmoids have e = t - phi(z) and the slope phi' (logistic: 4 phi', so that both are 1 at zero). The squared error of
-rows that they have on the wrong side hardly changes with z, and the first steps are mostly such ones. So the first
-epoch follows the log likelihood, g = -e, later ones the squared error:
+For sigmoids, e = t - phi(z), with the slope phi' (logistic: 4 phi', so that both slopes are 1 at zero). The squared
+error of a misclassified row hardly changes with z, and most rows are misclassified at first. So the first epoch follows
+the log likelihood, g = -e, and later epochs the squared error:
 
     first epoch        as logistic, with eta = 1; tanh is that of 2 z, so that its eta is 1/2
     later ones         g = -e slope,   u = -h g / (1 + h q phi' slope), one implicit step
@@ -28,10 +28,11 @@ epoch follows the log likelihood, g = -e, later ones the squared error:
 with steps of the squared error, 0.70 to 0.89 times with these. Vowpal Wabbit keeps outputs of the squared loss between
 the least and the largest target so far; without these limits its loss is that of `squared` here, to five digits.)
 
-With `penalty` or `l1` (of the weights in the units of the columns, not of the intercept) the weights after a row
-minimise the sum of all gradients so far, of quadratics about earlier weights, and of penalty/2 ||w||^2 + l1 |w|, once
-for all rows, e times in the e-th epoch (FTRL-proximal): the sums of e epochs are those of e objectives, and many epochs
-come near to its minimum. Weights are exactly zero where l1 outweighs the rows. d is what the penalties hold back:
+With `penalty` or `l1` (on the weights in the units of the columns, not on the intercept) the weights after a row
+minimise the sum of three terms: all gradients so far, quadratics about earlier weights, and penalty/2 ||w||^2 + l1 |w|.
+The penalties count once in the first epoch and e times in the e-th (FTRL-proximal): the sums over e epochs are those of
+e objectives, so that many epochs approach the minimum. Weights are exactly zero where l1 outweighs the rows. d is what
+the penalties hold back:
 
     H = sqrt(G) / (eta m),   a = d + (u / eta) x' + H s w,   s w = soft(a, e l1 / s) / (H + e penalty / s^2)
     d = a - H s w

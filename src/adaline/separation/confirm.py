@@ -1,9 +1,10 @@
 """Proof of quasi-separation of two classes from a logistic fit that does not converge.
 
-Newton steps grow along a direction that wins the contests outside L, by about one a step, and is zero on L. There the
-probabilities of the wrong class converge, to shares of an overlap that spans L. Both are guesses: the direction is made
-orthogonal to a basis of L, and the shares of the basis such that the sum is zero, each by one system of equations in
-integers, and signs are checked exactly. It takes a fraction of the time of `decide`, which needs no guess.
+Newton steps grow along a direction that is zero on a subspace L and wins each contest outside L by about one more with
+each step. On L the probabilities of the wrong class converge to the shares of an overlap that spans L. Direction and
+shares are first guessed. Then two systems of integer equations make them exact: the direction orthogonal to a basis of
+L, and the shares of the basis such that the sum is zero. Signs are checked exactly. This takes a fraction of the time
+of `decide`, which needs no guess.
 """
 
 from __future__ import annotations

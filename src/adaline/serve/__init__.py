@@ -16,14 +16,14 @@ Learning
   400 µs where it is made a batch of its own.
 - **Rows are checked before** they are written, by the code that a replay uses: a row in the journal can be learned. If
   a model refuses a block all the same, learning ends with that error, and predictions continue.
-- **Blocks.** A learner keeps the model at the last whole block, counted from a snapshot, and the rows since. `current`
-  is that model with these rows learned on top; when the block is whole it is learned once more, as one. So weights,
-  sums, tallies and history are a function of the rows in their order, and not of the batches. Learning each group into
-  the model would give scans the same weights, but sums other last bits with every grouping, and after a million groups
-  fewer digits. Each published model costs the rows of at most one block again; publishing takes at most a fifth of the
-  time, or happens once a second for systems in closed form. A model that learns row by row learns from each group
-  before the commit anyway, to see whether it diverges: that one predicts, with all acknowledged rows, and the one of
-  the blocks is computed for a download, and at the end of a block.
+- **Blocks.** A learner keeps the model at the last whole block, counted from a snapshot, and the rows since then.
+  `current` is that model with these rows learned on top; once the block is complete, it is learned again as a whole. So
+  weights, sums, tallies and history depend only on the rows and their order, not on the batches. If each group were
+  learned into the model directly, scans would have the same weights, but the last bits of sums would depend on the
+  grouping, and after a million groups digits would be lost. Each published model costs learning the rows of at most one
+  block again; publishing takes at most a fifth of the time, or happens once a second for systems in closed form. A
+  model that learns row by row learns each group before the commit, to see whether it diverges. This copy, with all
+  acknowledged rows, predicts; the model of the blocks is computed for a download and at the end of a block.
 - **Models are values.** `partial_fit` of a `snapshot` of a model replaces attributes and changes none, so that the
   model before it stays as it is: predictions read it without a lock, and nothing is copied beyond what `partial_fit`
   copies.

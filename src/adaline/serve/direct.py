@@ -1,9 +1,9 @@
 """The short way from rows to numbers: plain columns that are as they should be, without a table in between.
 
-The coding of a frame knows every model, every type and every error, and takes half a millisecond for a row. Most rows
-are numbers, booleans and known levels, none of them missing; these are written into X here, to the same bits, and all
-others are left to it. Rows to learn from are numbers before that, levels by their indices: so they are put together
-with others before a table is made of all of them, which is what the journal keeps.
+The coding of a frame handles every model, type and error, and takes half a millisecond a row. Most rows hold numbers,
+booleans and known levels, none of them missing: these are written straight into X here, with the same bits. All other
+rows are left to the coding. Rows to learn from are kept as numbers, levels by their indices, until they are put
+together with others into one table, which is what the journal stores.
 """
 
 from __future__ import annotations

@@ -46,9 +46,9 @@ CREATE TABLE versions (model TEXT PRIMARY KEY, snapshot INTEGER NOT NULL) WITHOU
 CREATE INDEX first_rows ON batches (first);
 PRAGMA user_version = {VERSION};
 """
-"""Batches of rows, the number of rows before each; the keys of those that have one, which outlive them, with a checksum
-of their rows; the errors and losses of the models that learn from them, each row predicted before it was learned; and
-the numbers of the snapshots with which models began that took the place of others."""
+"""`batches` has the rows, and the number of rows before each batch. `keys` has the keys of batches that have one, with
+a checksum of their rows; they are kept when batches are removed. `progress` has the progressive errors and losses of
+the models that learn from the rows; `versions` has the snapshot with which a model that replaced another one began."""
 PRIVATE_MODE = 0o600  # mode of the files
 KEYS_A_QUERY = 500  # keys that one query looks for; SQLite limits the parameters of a query
 FULL = "full"  # in the message of SQLite where there is no room

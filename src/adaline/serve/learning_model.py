@@ -28,7 +28,8 @@ from adaline.serve.snapshots import SnapshotFolder
 CHAMPION = "champion"
 """The name of the model that predicts, beside those of its challengers."""
 SCANNED, SUMMED, NUMBERS = 1024, 2**16, 2**20
-"""Rows of a block of systems that learn row by row, the most of others, and numbers of X in a block of these."""
+"""Rows of a block for systems that learn row by row; for other systems, most rows of a block and most numbers of X in
+it."""
 # time between publications, in the time of one; doubling it lets predictions lag longer, for more time to learn
 PUBLISH_PAUSE = 4.0
 NO_ERRORS = ErrorTotals()

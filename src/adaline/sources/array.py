@@ -24,8 +24,11 @@ from adaline.sources.streamed import BLOCK_BYTES, PageLocks
 from adaline.sources.targets import TargetChange, taken_targets
 from adaline.sums.columns import sparse_exponents
 
-WIDEST = 2**13  # columns whose D x D matrix is formed by any sum
-ENTRIES = 4  # of a block for each of more columns
+# columns of sparse rows up to which blocks are few enough that each can have a D x D matrix; doubling it takes up to
+# four times the memory
+WIDEST = 2**13
+# stored entries per column and block of wider rows; doubling it halves the blocks, of which there are up to 16
+ENTRIES = 4
 HEAVIEST = 1e140  # weight of a row, and one over the lightest
 
 

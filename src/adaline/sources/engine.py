@@ -1,10 +1,10 @@
 """An engine holds the parts of a table in other processes, and runs there what this process asks of a source.
 
-A part is a list of Arrow tables that can be made again: some row groups of Parquet files, a file of text, a partition
-of a data frame. What travels to it is a work: a source with all its views, its table replaced by the rows of a part
-(`tables.parts.PartRows`), and a function of it. What comes back is the value of that function for the parts that a
-worker holds. Of a sum that is a forest, merged by the index of its leaves in the same tree as on one machine, so that
-the total has the same bits wherever it was made.
+A part is a list of Arrow tables that can be made again: some row groups of Parquet files, a text file, a partition of a
+data frame. What is sent to the engine is a work: a source with all its views, with its table replaced by the rows of a
+part (`tables.parts.PartRows`), and a function of this source. What comes back is the value of the function for the
+parts that a worker holds. For a sum this value is a forest, which is merged by leaf index in the same tree as on one
+machine, so the total has the same bits wherever it was computed.
 
 An engine has three methods: `Engine.hold`, `Held.results` and `Held.tables`; it may have `Held.totals` too, to merge
 forests where they are.
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.sources.threads import Forest, at_most
 
-SENT = 2**27  # numbers of a row or more each that are sent to this process, or by it, at most
+SENT = 2**27  # numbers that one process may send or receive for values of rows; doubling it takes another GiB
 
 MakePart = Callable[[], list[Any]]
 """Makes the Arrow tables of a part, wherever it is called: picklable, and the same bytes make the same tables."""

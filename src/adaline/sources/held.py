@@ -1,8 +1,8 @@
 """Wide sparse rows held in memory, compactly: in the columns that have entries, units without their values.
 
-Of the columns that ids are hashed to, many have no entries: their coefficients are zero under any penalty, and no
-vector of a solver need have a place for them. Columns are in the order of their counts, most first: those that most
-rows have lie side by side in memory, and products with them stay in the cache.
+Many of the columns that ids are hashed to have no entries: their coefficients are zero under any penalty, so the
+vectors of a solver leave them out. Columns are ordered by their counts, most frequent first: the columns that most rows
+use lie side by side in memory, and products with them stay in the cache.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from adaline.sums.sample import LEAST_SPARSE_COLUMNS
 
 HELD = 2**30  # bytes of rows at most
 STRETCH = 2**26  # bytes of memory that arrays of rows lie in one after the other while they are read
-LOT, MOST_LOTS = 4, 16  # entries for each column of the rows that share one sum, and such lots of rows at most
+# stored entries per column in a lot of rows that share one sum, and most lots; doubling the first halves the lots, and
+# the sums in memory
+LOT, MOST_LOTS = 4, 16
 
 
 class CompactRows(InMemory, Leaf):

@@ -23,10 +23,12 @@ from adaline.errors import InvalidParameter
 from adaline.lazy import torch
 from adaline.sources.threads import run_blocks
 
-BLOCK_BYTES = 2**27  # of a block of an array: large beside what calls of a kernel, and to lock its pages, take
-COPIED = 2**17  # numbers that a thread copies at a time
+# bytes of a block of an array, so many that launching kernels and locking pages cost little beside it; doubling it
+# takes twice the memory on the device
+BLOCK_BYTES = 2**27
+COPIED = 2**17  # numbers that a thread copies at a time; doubling it splits small blocks among fewer threads
 PAGE = 4096  # bytes
-SLOW = 1e10  # bytes a second
+SLOW = 1e10  # bytes a second below which locking pages costs more than copying through locked buffers
 ADVICE = "device is 'cuda', or one of several as 'cuda:1', not {!r}"
 
 

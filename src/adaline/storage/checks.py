@@ -34,7 +34,7 @@ ALWAYS: dict[type[Any], tuple[str, ...]] = {
     OnlineClassifier: ("classes", "targets"),
     LMS: ("flat",),
 }
-"""What a system always learns of what is optional in a state that it shares with others."""
+"""Fields that are optional in a state that several systems share, and that these systems always learn."""
 
 
 def check_model(model: AnyModel) -> None:

@@ -1,9 +1,10 @@
 """The container of a model: one safetensors file, whose metadata hold a JSON header, both under checksums.
 
-The metadata have one text, under `adaline`. It is a JSON object that ends with `data`, the BLAKE2b-256 of names, types,
-shapes and bytes of all tensors, and `checksum`, that of everything before it, so that any altered byte is noticed, the
-header's without reading the data. Files are read, not mapped: one that changes meanwhile ends in an error, not in a
-crash. Whatever is wrong with a file is a ModelFileError that says what it is and what to do.
+The metadata hold one text, under `adaline`: a JSON object that ends with `data`, the BLAKE2b-256 hash of the names,
+types, shapes and bytes of all tensors, and `checksum`, the hash of everything before it. So any altered byte is
+noticed, and one in the header without reading the data. Files are read, not mapped: if a file changes meanwhile,
+reading ends in an error, not in a crash. Whatever is wrong with a file is a ModelFileError that says what it is and
+what to do.
 """
 
 from __future__ import annotations

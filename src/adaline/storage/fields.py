@@ -36,7 +36,7 @@ FINAL: dict[type[Any], tuple[type[Any], ...]] = {
     Factor: (CholeskyFactor, KeptFactor, SpectralFactor),
     Column: (Column, HashedColumn, WordColumn),
 }
-"""What an annotation may mean by a class that others are derived from."""
+"""The classes that an annotation allows where it names one that others are derived from."""
 REQUIRED: Final = dataclasses.MISSING
 """The default of a field that every file has."""
 

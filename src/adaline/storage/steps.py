@@ -1,9 +1,9 @@
 """Steps of scikit-learn in model files: the pipelines whose every step is known, whole or refused.
 
-Of each step its constructor arguments and what fit has learned are stored; what follows from these (the columns that a
-ColumnTransformer gives to each part, say) is worked out again by the version of scikit-learn that reads the file. So a
-file can state nothing that is not checked here: arguments by scikit-learn's own checks, what was learned by `LEARNED`,
-and the whole by a row that goes through all steps.
+For each step the file has the constructor arguments and what fit has learned; whatever follows from these (such as the
+columns that a ColumnTransformer gives to each part) is derived again by the version of scikit-learn that reads the
+file. So everything in a file is checked here: arguments by scikit-learn's own checks, learned values by `LEARNED`, and
+the whole by passing a row through all steps.
 """
 
 from __future__ import annotations
@@ -49,8 +49,12 @@ from adaline.storage.pipelines import real_steps
 from adaline.storage.relations import Misfit
 from adaline.systems import CUSTOM
 
-MOST_COLUMNS = 10**6  # made by a step; that all steps of a file take, and all parts of its ColumnTransformers
-MOST_DEGREE, MANY = 1000, 24  # of polynomials; of degree and columns above the second there are too many terms
+# columns that one step may make, that all steps of a file may take, and that all parts of its ColumnTransformers may
+# take; 10x larger lets a file ask for ten times the memory
+MOST_COLUMNS = 10**6
+# largest degree of polynomials, and the number that the degree or the number of columns must not exceed: with both
+# larger there are too many terms
+MOST_DEGREE, MANY = 1000, 24
 MOST_JOBS = 256  # processes that a file may ask for
 MAY_BE_CODE = ("strategy", "feature_name_combiner", "verbose_feature_names_out")
 PLACEHOLDERS = ("passthrough", "drop")

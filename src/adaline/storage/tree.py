@@ -74,8 +74,8 @@ DATE = re.compile(r"(datetime64|timedelta64)(\[\w{1,9}\])?")
 LONG = 1000  # items from which a list is stored beside the tree
 DEEPEST = 100  # values inside each other
 MOST_TEXT, FREE_TEXT, PADDING = 2**28, 2**22, 64
-"""Characters that arrays of text take in all, padded to the longest: at most the first, and beyond the second at most
-so many times the characters that are stored."""
+"""Limits on arrays of text, whose texts are padded to the longest one: the most characters in all; and, beyond
+FREE_TEXT characters, the ratio of padded to stored ones."""
 
 NESTED: dict[str, dict[str, type[Any]]] = {
     "system": KNOWN,

@@ -2,10 +2,10 @@
 
     W = sum w,   mean = sum w a / W,   S = sum w (a - mean)(a - mean)'
 
-At a point of a likelihood, rows are weighted by its curvature there as well, w = weight curvature(z, t), so that S is
-of the second derivatives. `margin` bounds the relative error of these weights: outputs are rounded to float64, and
-their exponentials are taken to be right to 2^-40. `gradient` (1 + D,) is - sum weight slope (1, x) in
-float64, without a bound.
+At a point of a likelihood, rows are also weighted by the curvature there, w = weight curvature(z, t), so that S has the
+second derivatives. `margin` bounds the relative error of these weights: outputs are rounded to float64, and
+exponentials are assumed to be right to 2^-40. `gradient` (1 + D,) is - sum weight slope (1, x) in float64, without a
+bound.
 """
 
 from __future__ import annotations

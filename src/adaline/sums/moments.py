@@ -14,9 +14,9 @@ many sparse rows, which must stay sparse) nothing is centred: first = sum w z an
 Blocks of few products are summed, and all states merged, in double-double, so that S is rounded once each time.
 
 `noise` says how many digits the sums can give. It is the rounding error of the diagonal of S, added up over blocks and
-merges; that of an entry S_ij is at most sqrt(noise_i noise_j), by Cauchy's inequality. For blocks of
-few products, sparse rows and merges it is a bound, as the rounding of S is known there. For larger blocks it is the
-typical error, 8 units, by which ranks are decided; `bound` is the bound, from the number of additions.
+merges; by Cauchy's inequality the error of an entry S_ij is at most sqrt(noise_i noise_j). For blocks of few products,
+sparse rows and merges `noise` is a bound, as the rounding of S is known there. For larger blocks it is the typical
+error, 8 units, which decides ranks; `bound` is the proven bound, from the number of additions.
 
 In C++: `native/moments.hpp`, of sparse rows `native/csr.hpp`, and `native/merge.hpp`.
 """

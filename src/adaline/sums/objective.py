@@ -6,11 +6,11 @@
               = sum weight (diag(p) - p p') (x) (1, v)(1, v)'      softmax: all outputs together, class after class
 
 A view (scale and offset) brings columns to unit spread about zero without a copy of X, so that results do not depend on
-units; its scales are powers of two and cost no rounding. Few columns of sparse rows have an offset. The native kernels
-compute all of it in one read of X, and so do those for CUDA devices (`adaline.fused`), of up to some hundred columns;
-the references here are tested against them, and serve other devices and user-defined losses. Wide rows on a device are
-not brought into the view, as that is a copy of them: the weights are, unless the offset is so large that this would
-cost digits.
+units; its scales are powers of two and cause no rounding. In sparse rows only few columns have an offset. The native
+kernels compute all of this in one read of X, as do the kernels for CUDA devices (`adaline.fused`) up to a few hundred
+columns; both are tested against the references here, which serve other devices and user-defined losses. Wide rows on a
+device are not brought into the view, which would copy them: the weights are transformed instead, unless the offset is
+so large that this would cost digits.
 
 In C++: `native/objective.hpp`, of sparse rows `native/objective_csr.hpp`; the losses are in `native/losses.hpp`.
 """

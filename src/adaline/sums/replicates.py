@@ -33,7 +33,9 @@ from adaline.sums.scores import FittedLikelihood
 LANES = 4  # random numbers of 16 bits in a hash
 DRAWS = 2**16
 PIECE_NUMBERS = 2**20  # weights or products of a run of rows; doubling it takes twice the memory a thread
-MOST_COUNT = 40  # of a Poisson number with mean 1; beyond 2^-16 from the eighth on
+# counts in the table of a Poisson distribution beyond mean + 10 sqrt(mean); draws have 16 bits and end far below, at 8
+# for mean 1, so doubling it changes nothing
+MOST_COUNT = 40
 FEW_GROUPS = 12  # below which signs would be too few: six values for each group (Webb)
 LEAST_REST = 1e-12  # 1 - h below which a row has no residual that could get a sign; 10x larger leaves more rows alone
 WEBB = np.sqrt([0.5, 1.0, 1.5])

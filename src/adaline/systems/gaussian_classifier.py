@@ -69,9 +69,9 @@ COVARIANCES: dict[ClassCovariance, CovarianceForm] = {
 }
 """Values of `covariance`, and the kind of covariance that each means for the components of a mixture."""
 
-CACHED_ROWS = 1024  # whose distances are computed at a time
-DEVICE_NUMBERS = 2**26  # of rows on a device, the same; twice as many take another gigabyte there
-MILD = 500  # exponents that are far from overflow
+CACHED_ROWS = 1024  # rows whose distances are computed at a time, in the cache; doubling it may leave the cache
+DEVICE_NUMBERS = 2**26  # the same on a device, in numbers of X; doubling it takes another gigabyte there
+MILD = 500  # exponent up to which one power of two scales a column without overflow; beyond, two do
 FLOOR = 1e-6  # share of a class's variances that is added to those of its mixture's components
 TOL, MOST_STEPS = 1e-6, 300  # of EM
 

@@ -121,7 +121,9 @@ if TYPE_CHECKING:
 
 ClassScheme = Literal["softmax", "one-vs-rest", "one-vs-one"]
 LogisticSolver = Literal[SmoothSolver, "online"]
-MOST_PAIRED = 10  # folds up to which paths are found without every two of them: a machine for each pair
+# folds up to which a cross-validation with penalty="auto" fits a machine without every pair of folds; doubling it fits
+# up to four times as many
+MOST_PAIRED = 10
 
 
 @dataclass(frozen=True)

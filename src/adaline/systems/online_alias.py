@@ -1,9 +1,9 @@
 """`LogisticRegression(solver="online")`, the former name of `OnlineLogistic`, which the next release removes.
 
-Such a model has the attributes that `OnlineLogistic` would have, and hands over to one that shares them whatever it is
-asked, through the functions here that are its methods. To remove it: this file, the lines of `LogisticRegression` that
-name it, its parameters `epochs` and `average`, and `with_present_name` in `storage/tree.py` and
-`storage/model_file.py`; files of the former name can still be read by `is_renamed` and `settings_of`.
+Such a model has the attributes of an `OnlineLogistic`. Its methods are functions of this module, which delegate each
+call to an `OnlineLogistic` that shares the attributes. To remove it, delete this file, the lines of
+`LogisticRegression` that name it, its parameters `epochs` and `average`, and `with_present_name` in `storage/tree.py`
+and `storage/model_file.py`; `is_renamed` and `settings_of` can still read files with the former name.
 """
 
 from __future__ import annotations

@@ -45,9 +45,11 @@ from adaline.wording import counted
 USUAL_SIZE, USUAL_MARGIN = 10, 5  # coefficients of s() and of each margin of te(), as in mgcv
 # coefficients of a model whose normal equations are formed; doubling it takes eight times as long
 MOST_COEFFICIENTS = 4000
-# effects of a grouping from which they are eliminated group by group; doubling it takes eight times as long just below
+# effects of a grouping beyond which they are eliminated group by group; doubling it takes up to eight times as long
+# where they are not
 APART = 500
-CROSSED = 100  # effects of another grouping from which they have no columns either; doubling it costs time per row
+# effects of another grouping beyond which it has no dense columns either; doubling it costs time per row
+CROSSED = 100
 # effects of all groupings that are not eliminated: their matrix is dense; doubling it takes eight times as long
 MOST_CROSSED = 10_000
 NOWHERE = -1  # the index of a column of ones, among those of X

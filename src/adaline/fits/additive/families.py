@@ -1,7 +1,7 @@
 """From the rows of a family of distributions to a solved additive model: coefficients, covariance, degrees of freedom.
 
-Coefficients are found in a view of the columns: linear ones scaled by powers of two and about their means. Others are
-as they are, since under "ml" effects are integrated over while the constant is held.
+Coefficients are found in a view of the columns: linear columns are centred and scaled by powers of two. All other
+columns are used as they are, since "ml" integrates over their effects while the constant is held fixed.
 """
 
 from __future__ import annotations

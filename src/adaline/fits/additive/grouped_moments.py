@@ -1,4 +1,4 @@
-"""Sums over rows of the groupings of many levels, kept for the groups and pairs of groups that occur alone.
+"""Sums over rows of groupings with many levels, kept only for the groups and pairs of groups that occur.
 
     for each grouping    sum of z z', z, z phi(x)' and z y in each group,     z what its effects multiply
     for each two         sum of z_k z_l' in each pair of their groups

@@ -5,9 +5,9 @@ With C(b) the sum of weight x cost of the outputs z = v'b of rows v = (1, column
     b = argmin C(b) + b'P b / 2,    H = C''(b) + P,    l(phi) the log-likelihood at mean = t,
     V = (C + b'P b / 2) / phi - l(phi) + 1/2 [log|H| - log|P| - M log(2 pi phi)]
 
-M of the coefficients have no penalty. "reml" takes all coefficients as random, and H is of all. "ml" takes those
-without a penalty as parameters beside the ratios theta: b is the minimum over the others alone, H is of these, M = 0.
-The dispersion phi is known, or where V is least.
+M of the coefficients have no penalty. "reml" treats all coefficients as random, and H covers all of them. "ml" treats
+the coefficients without a penalty as parameters, like the ratios theta: b is then the minimum over the other
+coefficients alone, H covers only these, and M = 0. The dispersion phi is known, or is the one at which V is smallest.
 
 Derivatives. With K = H^-1, zero for parameters, and P_a = dP/da, zero for coefficients, b moves by d_a = db/da,
 
@@ -18,9 +18,9 @@ Derivatives. With K = H^-1, zero for parameters, and P_a = dP/da, zero for coeff
     (log|H|)_ab = d_a'Q d_b + g'd_ab + tr(K P_ab) - tr(K H_a K H_b),    Q = sum weight cost'''' (v'K v) v v'
     d_ab = -K (T_b d_a + P_b d_a + P_a d_b + P_ab b)
 
-V has no other term, so that Newton's method of `ratios` takes it as it does the criteria of second moments. Reference:
-S. N. Wood, Fast stable restricted maximum likelihood, J. Royal Statistical Society B 73 (2011), 3-36, whose "reml" this
-is; "ml" is that of lme4's glmer.
+V has no other terms, so Newton's method of `ratios` applies to it as to the criteria of second moments. Reference:
+S. N. Wood, Fast stable restricted maximum likelihood, J. Royal Statistical Society B 73 (2011), 3-36, for "reml"; "ml"
+is the criterion of lme4's glmer.
 """
 
 from __future__ import annotations

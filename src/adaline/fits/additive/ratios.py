@@ -21,7 +21,9 @@ SMALL_GRADIENT = 1e-9
 # degrees of freedom below which a variance counts as zero; 10x larger drops terms whose effect is below 1e-3 errors
 NO_FREEDOM = 1e-7
 FARTHEST = 35.0  # a log ratio this far from its start is at infinity: e^35 is 1e15
-FLAT = 1e-10  # curvature, relative to the largest, below which a direction is not stepped along
+# least curvature that a Newton step takes a direction to have, relative to the largest; 10x larger shortens steps along
+# flat directions
+FLAT = 1e-10
 LEAST_SHARE = 2.0**-30  # of a Newton step that is tried
 
 

@@ -3,8 +3,8 @@
     l1:         sum_j c_j |v_j|                     positive:  sum_j c_j v_j, v >= 0
     groups:     sum_g sqrt(D_g) |c v|_g             of the D_g columns of a group, which enter together (Yuan, Lin 2006)
 
-Each gives its cost, the factor by which a gradient must be scaled for zero to be optimal under it, its smallest
-subgradient, and a method that lowers the sum of a quadratic and itself.
+Each class has methods for its cost, for the factor by which a gradient must be scaled so that zero is optimal, for the
+smallest subgradient, and for lowering the sum of a quadratic and the penalty.
 """
 
 from __future__ import annotations

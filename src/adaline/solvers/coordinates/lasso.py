@@ -9,8 +9,8 @@ optimal under -s z'r, and
 
     P(v) - min P <= P(v) - (s r'y - s^2/2 r'r),      r'r = total + v'(g - c),   r'y = total - c'v,   z'r = -g
 
-all of which the second moments give: no row is read. Where corners cost nothing there is no such s, and where they cost
-next to nothing rounding leaves none: second derivatives bound the gap there.
+all of which come from the second moments: no row is read. If corners cost nothing, no such s exists, and if they cost
+next to nothing, rounding leaves none: in both cases second derivatives bound the gap.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ above the plane, 0 below, and between on rows that the plane goes through; itera
 the end each row is either on the plane at every solution, or off it: theta is moved onto those rows, which makes it
 exact. Where steps get stuck at the boundary, as they may at levels near 0 or 1, the simplex method of HiGHS takes over.
 
-Codes of categories are mostly zeros. Such rows are sparse in the program, whose columns are then not centred: the
-constant takes in what that moves.
+Coded categories are mostly zeros. Such rows stay sparse in the program; their columns are then not centred, and the
+constant absorbs the difference.
 """
 
 from __future__ import annotations

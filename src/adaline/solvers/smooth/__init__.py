@@ -28,8 +28,8 @@ of machines with much less curvature have matrices of their own in the metric (`
 twice after 10 steps, then every 40. MNIST takes 32 passes, Fashion-MNIST 37. A sample is one row of each of as many
 stretches of equal length.
 
-A sample can mislead where some rows lie far from those drawn and the curvature of the loss is unbounded (counts: e^z).
-Where those rows lose more than the others gain, Newton starts from constants instead.
+A sample can mislead if some rows lie far from those drawn and the curvature of the loss is unbounded (counts: e^z). If
+the loss of those rows rises by more than that of the others falls, Newton starts from constants instead.
 
 Passes
 ------

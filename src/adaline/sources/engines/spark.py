@@ -55,9 +55,9 @@ from adaline.sources.tables.parts import FileParts, TableParts
 from adaline.sources.tables.relation import Relation
 from adaline.sources.threads import Forest
 
-FIRST = 200_000  # rows that tell what columns hold
-WAIT = 0.5  # seconds between two looks at how far a job is
-TRIES = 4  # passes that start again where files of partitions are lost
+FIRST = 200_000  # first rows from which the kinds of columns are found; doubling it opens data frames more slowly
+WAIT = 0.5  # seconds between updates of the progress of a job
+TRIES = 4  # attempts at a pass whose files of partitions are lost; doubling it gives up later on unstable clusters
 PARTITION = "partition of adaline"  # a column that tells the index of a partition
 
 T = TypeVar("T")

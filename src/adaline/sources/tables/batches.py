@@ -25,8 +25,9 @@ from adaline.sources.threads import run_tasks
 
 PIECE = 2**16  # rows that are decoded at a time of a large row group
 ROW_GROUP_BYTES = 2**25  # size of a row group above which it is decoded in pieces
-DICTIONARY_BYTES = 3 * 2**17  # size of a dictionary above which texts are read one by one: some may lie beside it
-FEW_GROUPS = 4  # row groups, of all files, that do not keep all threads busy alone
+# size of a dictionary above which texts are read one by one, as writers may store further texts outside it
+DICTIONARY_BYTES = 3 * 2**17
+FEW_GROUPS = 4  # row groups up to which each block is a run of its own, since whole groups would leave threads idle
 
 SHARE = 0.25  # share of the free memory that decoded row groups are held in
 

@@ -29,7 +29,9 @@ from adaline.sources.tables.spec import TableSpec, check_column
 from adaline.sources.tables.targets import ReadTargets, beside_offset, number_targets
 from adaline.sources.targets import RowTargets
 
-LOOKED = 2**26  # bytes of the first rows of a table beyond which no more are held until they have two labels
+# bytes of first rows that are held while all have the same label; doubling it takes twice the memory, and finds the
+# labels of more tables without another read
+LOOKED = 2**26
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,8 +45,9 @@ SIGNS = "'[,%\u2030$\u20ac\u00a3\u00a5'' \u00a0_]'"  # signs in numbers written 
 IDENTIFIER = re.compile(r"(^|_|\b)(id|key|uuid|guid|index|no|nr)$|[a-z](Id|ID|Key)$", re.ASCII)
 MOSTLY = 0.5  # fraction of numbers above which a text column is a column of numbers with errors
 FEW_OTHERS = 0.1  # fraction of texts in a column of numbers up to which they look like mistakes
-FEWEST = 2  # rows of a table in which texts that are all different may be levels
-UNTICKED = 0.1  # fraction of the rows from which the gaps in a column of one text mean no, and not an unknown value
+FEWEST = 2  # rows up to which texts that all differ may be the levels of a category; larger codes names as levels
+# share of missing values from which they mean "no" in a column with one distinct text; larger reads fewer gaps as "no"
+UNTICKED = 0.1
 MOST_NAMED = 3  # values of a column that a message names
 MOST_LINES = 5  # lines with such values that a message names
 WHOLE = ("hashed", "words")

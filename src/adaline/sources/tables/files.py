@@ -24,8 +24,8 @@ from adaline.wording import file_name
 
 CHUNK = 2**16
 WHOLE_SAMPLE = 2**26  # bytes of text up to which the types of columns are found from all rows
-MOST_UNPACKED = 2**30  # bytes that any packed file may unpack to
-MOST_RATIO = 250  # times its size that a larger one may; tables of zeros reach about that
+MOST_UNPACKED = 2**30  # bytes that a packed file may always unpack to; doubling it takes twice the space on disk
+MOST_RATIO = 250  # unpacked size of larger files, relative to the packed one; tables of zeros reach about that
 ARROW_STREAM = b"\xff\xff\xff\xff"
 PACKED = {b"BZh": "bz2", b"\xfd7zXZ": "xz", b"\xd0\xcf\x11\xe0": "sheet"}
 STATISTICS = ("dta", "sav", "zsav", "por", "sas7bdat", "xpt")

@@ -12,8 +12,10 @@ from itertools import groupby, pairwise
 from adaline.errors import UnreadableTable
 from adaline.sources.tables.files import open_compressed
 
-FIRST_BYTES, MOST_FIXED = 2**16, 2**25  # of a file that may be of fixed width, and of one that is
-LONGEST = 2**31  # no line has as many characters
+# bytes in which columns of fixed width are looked for first, and largest file that is read so; doubling the latter
+# takes twice the memory
+FIRST_BYTES, MOST_FIXED = 2**16, 2**25
+LONGEST = 2**31  # the end of the last column, beyond that of any line
 WORD = re.compile(r"\S+")
 FEWEST_LINES = 3  # of which one has the names
 MOSTLY_FILLED = 0.5  # share of the rows that have a value in every column

@@ -46,9 +46,11 @@ STEMS = (
     b"media",
 )
 """Of all words for totals, in lower case."""
-MOST_TOTALS = 0.45  # share of the rows: groups of two rows and their totals have a third, and grand totals add to it
-SURELY_EXACT = 1000  # below which whole numbers are counts, and larger ones may be rounded
-MOST_SUMMED = 2**22  # of a file without empty cells in which subtotals are looked for
+# share of rows that may be subtotals: a third if every two rows have one, and somewhat more with grand totals
+MOST_TOTALS = 0.45
+SURELY_EXACT = 1000  # totals of whole numbers below this must be exact, larger ones may be sums of rounded numbers
+# bytes up to which a file without empty cells is searched for subtotals; doubling it takes twice as long for such files
+MOST_SUMMED = 2**22
 FOOTNOTE = re.compile(
     r"(sources?|notes?|quellen?|stand|anmerkung(en)?|hinweis|remarks?)\b\s*:|[*\u00b9\u00b2\u00b3\u00a9\u2020]",
     re.IGNORECASE,

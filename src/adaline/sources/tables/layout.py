@@ -33,7 +33,9 @@ FIXED = ""  # the separator that stands for positions that are blank in every li
 ROWS = 50  # from which the layout is found
 CELLS = 5000  # that are looked at to tell columns of text
 MOST_ABOVE = 20  # rows above the names of columns
-RECURRING = 5  # rows that the values of a first row of texts must recur in, to be taken for values
+# rows below a first row of texts from which it is read as values, if all its texts occur again in their columns;
+# doubling it reads the first row of short tables as names
+RECURRING = 5
 YEARS = range(1800, 2101)
 MOSTLY_VALUES = 0.9  # share of the values of a column that may have a unit that are numbers, dates or times
 MOST_UNIT_ROWS = 3  # rows below the names that may hold units and descriptions

@@ -58,9 +58,9 @@ CLOCKS = (
     (r"\d{1,2}:\d{2}:\d{2} [AaPp][Mm]", "%I:%M:%S %p"),
 )
 COMPACT = "%Y%m%d"  # the format of dates that are written as whole numbers
-FEWEST_COMPACT = 3  # whole numbers that are all dates by chance once in 20,000 columns
-GLIMPSE = 2048  # rows that rule out most columns
-EVERY = 2**62  # rows to look at where all are
+FEWEST_COMPACT = 3  # whole numbers from which a column may be dates: three are dates by chance once in 20,000 columns
+GLIMPSE = 2048  # rows that are checked first, as they rule out most columns; doubling it checks wide tables more slowly
+EVERY = 2**62  # as a number of rows: all rows
 MOST_UNITS = 20  # different words behind numbers that may be units, in a column
 
 Query = Callable[[str], list[Any]]

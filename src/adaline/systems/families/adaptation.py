@@ -27,9 +27,11 @@ VARIANTS = {
     **{"lms": "lms", "leaky": "leaky", "nlms": "normalized"},
     **{"sign": "sign-error", "sign-data": "sign-data", "sign-sign": "sign-sign"},
 }
-ROOM = 256  # samples taken one at a time before the line is moved back
-PIECE = 2**18  # numbers in the rows that are scanned in one go
-LARGEST = 1e140  # of a sample taken alone: squares and their sums must not overflow
+# samples that may arrive one at a time before the delay line is moved back to its start; doubling it moves it half as
+# often
+ROOM = 256
+PIECE = 2**18  # numbers of the rows that one scan processes; doubling it takes twice the memory
+LARGEST = 1e140  # size of a sample that arrives alone: the sums of squares of larger ones could overflow
 
 
 @dataclass

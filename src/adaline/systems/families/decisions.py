@@ -3,8 +3,8 @@
 one against the rest   y_k(x) > 0 claims class k         K machines (S3); or K - 1, the last class for the rest (S2)
 one against one        y_ij(x) > 0 votes for j, else i   K (K - 1) / 2 machines, the most votes win (S2, S3)
 
-Probabilities are those of one likelihood, of the log odds of two classes or the softmax of K outputs, or what K
-machines say, made to add up.
+Probabilities are those of one likelihood (the log odds of two classes, or the softmax of K outputs), or the outputs of
+K machines, scaled to add up to one.
 """
 
 from __future__ import annotations

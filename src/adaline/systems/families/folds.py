@@ -25,7 +25,9 @@ from adaline.sums import FoldSums, all_but_one, running
 
 Unions = Callable[[list[Any]], list[Any]]
 """From the sums of folds to sums of some of them together, as `all_but_one` and `running`."""
-ENOUGH_DIGITS = 6.0  # proven, from which sums alone say what the rows would say: they are mostly right to more
+# proven digits from which a fit to sums replaces a fit to the rows; most such fits have more; doubling it reads the
+# rows again more often
+ENOUGH_DIGITS = 6.0
 
 
 class FoldedRows(NamedTuple):

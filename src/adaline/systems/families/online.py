@@ -58,7 +58,8 @@ ORDER = (
 WEIGHT_CHECKS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 
 
-FEW, SEEN = 16, 1e-6  # first rows, and the share of its size by which a column must vary among them to be no constant
+# first rows in which columns are checked for constants, and range of a column that varies there, relative to its size
+FEW, SEEN = 16, 1e-6
 
 
 class OnlineSystem(System):
