@@ -27,7 +27,7 @@ from adaline import (
     open_table,
 )
 from adaline.basis import Polynomial
-from adaline.errors import AdalineError, InvalidParameter, kept_warnings
+from adaline.errors import AdalineError, AdalineWarning, InvalidParameter, kept_warnings
 from adaline.estimator import clone
 from adaline.groups import partitions, regressions
 from adaline.groups.keys import Grouping, group_rows
@@ -178,7 +178,8 @@ def test_groups_that_cannot_be_fitted_say_why() -> None:
     frame.loc[place[5][0], "y"] = np.inf
     frame.loc[place[6], "c"] = frame.loc[place[6], "a"] * (1 + 1e-9 * np.arange(len(place[6])))
     frame = frame.drop([*place[7][3:], *place[8][4:]])
-    found = fit_groups(LinearRegression(), frame, target="y", by="key", features=COLUMNS)
+    with pytest.warns(AdalineWarning, match=r"^2 of 9 groups have no coefficients, for missing .*missing='drop'"):
+        found = fit_groups(LinearRegression(), frame, target="y", by="key", features=COLUMNS)
     status = found.groupby("key")["status"].first()
     assert status.to_dict() == {
         0: "solved",
@@ -369,12 +370,14 @@ def test_rows_are_the_same_whether_they_are_sorted() -> None:
 def test_files_and_formulas_are_read_as_frames_are(tmp_path: Path) -> None:
     frame = table(5).assign(shop=lambda f: "s" + f["key"].astype(str))
     frame.loc[3, "b"] = np.nan
-    wanted = fit_groups(LinearRegression(), frame, target="y", by=["shop", "key"], features=COLUMNS)
+    with kept_warnings():
+        wanted = fit_groups(LinearRegression(), frame, target="y", by=["shop", "key"], features=COLUMNS)
     frame.to_parquet(tmp_path / "t.parquet")
     frame.to_csv(tmp_path / "t.csv", index=False)
     for name in ("t.parquet", "t.csv"):
         for given in ({"target": "y", "features": COLUMNS}, {"formula": "y ~ a + b + c"}):
-            found = fit_groups(LinearRegression(), tmp_path / name, by=["shop", "key"], **given)
+            with kept_warnings():
+                found = fit_groups(LinearRegression(), tmp_path / name, by=["shop", "key"], **given)
             pd.testing.assert_frame_equal(found, wanted)
     formula = "log(y + 100) ~ C(n) + poly(a, 2)"
     with kept_warnings():
@@ -419,7 +422,8 @@ def test_windows_notice_that_their_sums_have_drifted() -> None:
     frame = long_groups()
     frame.loc[3 * 50, ["y", "a"]] = 1e18, -1e17  # in the windows of rows 50 to 89 of the first group
     frame.loc[3 * 120 + 1, "b"] = np.nan
-    found = windowed(frame.drop(columns="day"), 40)
+    with pytest.warns(AdalineWarning, match="^30 of 333 windows"):
+        found = windowed(frame.drop(columns="day"), 40)
     last = found["row"] // 3
     outside = (found["key"] != 0) | ~last.between(50, 89)
     gap = (found["key"] == 1) & (last >= 120)

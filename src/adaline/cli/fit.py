@@ -60,8 +60,8 @@ def run_fit(
     if len(clusters) > MOST_CLUSTERINGS:
         raise InvalidParameter(f"--cluster-errors takes one or two columns, not {len(clusters)}")
     if clusters and options["features"] is None and options["formula"] is None:
-        options = {**options, "drop": (*(options["drop"] or ()), *clusters)}
         note(f"{', '.join(clusters)} only clusters the errors: name it in --features to use it as a column too")
+    options = {**options, "aside": dict.fromkeys(clusters, "cluster-errors")}
     penalised = is_penalised(system, settings)
     opened = open_with_notes(options, trusting=True, named=system is not None, penalised=penalised)
     model = chosen_system(opened, system, settings, passes)
@@ -69,9 +69,6 @@ def run_fit(
     if prove and not has_enclosure(model):
         provers = [name for name, kind in SYSTEMS.items() if has_enclosure(kind)]
         raise InvalidParameter(f"--prove: {type(model).__name__} proves no bounds; {', '.join(provers)} do")
-    for name in clusters:
-        if name not in opened.source.relation.schema:
-            raise InvalidParameter(f"--cluster-errors: {opened.source.relation.title} has no column {name!r}")
     with nullcontext() if as_json else reported(ProgressiveTable()):
         try:
             model.fit(opened.source)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
@@ -78,6 +78,7 @@ class DataRequest:
     drop : columns to leave out.
     choose_missing : whether no policy for missing values was named, so that `open_data` chooses one.
     shell : whether messages spell options as the command line does.
+    aside : columns that are used for something else than learning, as the keys of groups, each with its option.
     """
 
     data: Any
@@ -87,6 +88,7 @@ class DataRequest:
     choose_missing: bool = False
     shell: bool = False
     cluster: Any = None
+    aside: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(
@@ -97,6 +99,7 @@ class DataRequest:
         missing: str | None = None,
         shell: bool = False,
         cluster: GroupsLike = None,
+        aside: Mapping[str, str] | None = None,
         **options: Any,
     ) -> Self:
         """Return a request from the options of `open_table`, where `missing` may be None, and `drop`."""
@@ -104,7 +107,7 @@ class DataRequest:
             **{one.name: options.pop(one.name) for one in fields(FileOptions) if one.name in options}
         )
         spec = TableSpec.of(missing=missing or "drop", **options)
-        return cls(data, spec, reading, names_of(drop), missing is None, shell, cluster)
+        return cls(data, spec, reading, names_of(drop), missing is None, shell, cluster, tuple((aside or {}).items()))
 
     @property
     def title(self) -> str:
@@ -238,6 +241,8 @@ def open_data(
     parts = None if request.cluster is None else FileParts(choose_engine(request.cluster), relation)
     relation = with_dates(relation, request.spec.dates) if parts is None else relation
     spec = read_spec(relation, request.spec)
+    for name, argument in request.aside:
+        check_column(relation, name, request.option(argument))
     relation = with_formula_lags(relation, spec)
     left_out: dict[str, str] = {}
     explained: set[str] = set()
@@ -302,7 +307,8 @@ def open_sparse_data(request: DataRequest, width: int | None) -> OpenedData:
     options = {**request.spec.options(), **({"drop": request.drop} if request.drop else {})}
     unseen = options.pop("unseen", "error")
     options.pop("missing", None)
-    refuse_options(**options, **request.reading.given(), cluster=request.cluster)
+    aside = {argument: name for name, argument in request.aside}
+    refuse_options(**options, **aside, **request.reading.given(), cluster=request.cluster)
     source = open_sparse(request.data, hashed=width, unseen=unseen)
     labels = np.unique(source.read_targets()[:, 0]) if source.targets.given else np.zeros(0)
     few = len(labels) if len(labels) <= MOST_WHOLE_CLASSES and (labels == np.floor(labels)).all() else 0
@@ -395,12 +401,12 @@ def _with_features(
 
     Levels are counted `everywhere`, or in the first rows only.
     """
-    drop = request.drop
-    for name in drop:
+    for name in request.drop:
         check_column(relation, name, request.option("drop"))
     if spec.features is not None:
-        spec = replace(spec, features=tuple(name for name in spec.features if name not in drop))
+        spec = replace(spec, features=tuple(name for name in spec.features if name not in request.drop))
         return *_with_levels_of_numbers(relation, spec, request), {}, []
+    drop = {*request.drop, *dict(request.aside)}
     features, reasons, levels = usable_columns(relation, spec, everywhere)
     reasons = {name: reason for name, reason in reasons.items() if name not in drop}
     features = [name for name in features if name not in drop]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, DataLike
-from adaline.errors import AdalineError, InvalidParameter, kept_warnings
+from adaline.errors import AdalineError, AdalineWarning, InvalidParameter, kept_warnings, warn
 from adaline.estimator import clone, is_classifier
 from adaline.fitted import AnySystem, has_summary
 from adaline.groups.partitions import fit_partitions
@@ -132,6 +132,9 @@ def fit_groups(
         The table. Texts and declared categories become columns by one coding, learned from all groups. A table that is
         open brings its own target, features and weight, and its policy for missing values. Groups of a Dask or Spark
         data frame of numbers are fitted by its workers; labels, texts, formulas and windows are collected first.
+        Otherwise a group with missing values has no coefficients, and a warning says so;
+        `open_table(data, target=..., missing="drop")` leaves out the rows that have some. `adaline fit --by` reads a
+        table as `adaline fit` does.
     target : name
         The column to predict.
     by : name, or list of names
@@ -205,6 +208,7 @@ def fit_groups(
         least = len(table.names) + bool(getattr(system, "fit_intercept", True)) + 1
         table = table.of_windows(None if isinstance(window, str) else int(window), least)
     found = _fit_all(system, table)
+    _warn_of_gaps(found, table)
     if not getattr(system, "fit_intercept", True):
         return _frame(table, found.without_intercept(), table.names)
     return _frame(table, found, ["intercept", *table.names])
@@ -241,6 +245,19 @@ def _fit_all(system: AnySystem, groups: GroupTable) -> Found:
     for g in left.tolist():
         table.status[g] = _fit_one(system, rows, g, names, target, table)
     return table
+
+
+def _warn_of_gaps(found: Found, table: GroupTable) -> None:
+    """Warn that groups have no coefficients because values are missing, and say how to leave out such rows alone."""
+    words = [WORDS["missing"].format(name=name) for name in (*table.names, table.target)]
+    void = int(np.isin(found.status, words).sum())
+    if void:
+        groups = "windows" if table.windows else "groups"
+        warn(
+            f"{void:,} of {table.grouping.groups:,} {groups} have no coefficients, for missing or infinite values "
+            f"(status); open_table(..., missing='drop') leaves out only the rows with missing values",
+            AdalineWarning,
+        )
 
 
 def _kernel_loss(system: AnySystem) -> KernelLoss | None:
