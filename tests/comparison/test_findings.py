@@ -125,7 +125,14 @@ def test_an_exact_fit_is_one_finding_and_names_no_rows() -> None:
 
 @pytest.mark.slow
 def test_few_rows_missing_values_samples_and_skew() -> None:
-    assert "Few rows for so many columns" in by_title(regression(n=40, d=8))
+    few = "Few rows for so many columns"
+    found = [
+        compare_table(regression(n=40, d=8), systems=[name]).findings for name in ("LinearRegression", "Ridge")
+    ]
+    plain, penalised = ({one.title: one for one in own}[few] for own in found)
+    assert (plain.severity, penalised.severity) == ("warning", "note")
+    assert "use a penalised system such as Ridge" in plain.text
+    assert penalised.text.endswith("mostly noise. Ridge has a penalty.")
     assert "No more rows than columns" in by_title(regression(n=20, d=30))
     X, y = numbers()
     assert "The target is skewed" in by_title(Table.of(X, np.exp(y)))

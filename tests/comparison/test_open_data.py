@@ -55,11 +55,19 @@ def test_what_may_be_an_identifier_stays_with_a_note(name: str, column: Any, sai
     assert f"--drop {name}" in found.notes[0]
 
 
+def test_repeated_numbers_that_are_named_like_identifiers_may_be_levels() -> None:
+    column = np.resize(np.arange(100, 150), N)
+    (said,) = opened("shop_id", column).notes
+    assert said.startswith("column 'shop_id' holds 50 different whole numbers and is named like an identifier")
+    assert "--categories shop_id codes its numbers as levels" in said
+    assert opened("shop_id", column, categories=["shop_id"]).notes == ()
+
+
 @pytest.mark.parametrize(
     ("name", "column"),
     [
         ("income", RNG.choice(10**6, N, replace=False)),
-        ("customer_id", RNG.integers(0, 50, N)),
+        ("customer_id", RNG.integers(0, 10, N)),
         ("big", 2**60 * RNG.integers(1, 4, N)),
         ("id", RNG.normal(size=N)),
         ("paid", RNG.choice(10**6, N, replace=False)),

@@ -64,6 +64,5 @@ def _note_outcomes(table: Any, source: TableSource, by: Sequence[str]) -> None:
     more = f"; {len(ends) - MOST_REASONS} more reasons" if len(ends) > MOST_REASONS else ""
     note(f"{counted(groups, 'group')}: {shown}{more}")
     if source.where != "TRUE" and (without := _groups_of(source, by) - groups):
-        note(
-            f"{counted(without, 'group')} left out: {'they have' if without > 1 else 'it has'} no row without missing values"
-        )
+        they = "it has" if without == 1 else "they have"
+        note(f"{counted(without, 'group')} left out: {they} no row without missing values")

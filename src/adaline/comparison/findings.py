@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, RowsLike
 from adaline.attributes import own_attributes
+from adaline.comparison.recommendation import is_penalised
 from adaline.comparison.result import Result
 from adaline.comparison.suspects import FAR_RANGES, LARGE_COOK, Alternative, Inspection
 from adaline.comparison.table import REGRESSION, Table, is_count, skewness
@@ -76,7 +77,7 @@ def findings(
         *_run(_far_values, table, seen),
         *_run(_outliers, table, seen),
         *_run(_leaking, table, task),
-        *_run(_few_rows, table),
+        *_run(_few_rows, table, recommended),
         *_run(_missing, table),
         *_run(_left_out, table),
         *(finding for check in by_task for finding in _run(check, table, results)),
@@ -445,7 +446,8 @@ def _penalised(table: Table) -> str:
     return "Ridge" if table.y.dtype.kind == "f" else "LogisticRegression(penalty='auto')"
 
 
-def _few_rows(table: Table) -> Iterator[Finding]:
+def _few_rows(table: Table, recommended: Result | None) -> Iterator[Finding]:
+    """Report fewer rows than coefficients need; a note, where the recommended system has a penalty for that."""
     n, d = table.X.shape
     if d + 1 >= n:
         yield Finding(
@@ -455,12 +457,14 @@ def _few_rows(table: Table) -> Iterator[Finding]:
             "on the cross-validated error; drop columns or collect rows.",
         )
     elif n < ROWS_A_PARAMETER * (d + 1):
+        shrinks = recommended is not None and is_penalised(recommended)
+        ways = "Drop columns, merge rare levels, or use a penalised system such as"
         yield Finding(
-            WARNING,
+            NOTE if shrinks else WARNING,
             "Few rows for so many columns",
-            f"{n} rows for {d + 1} coefficients, {n / (d + 1):.1f} each; with fewer than about {ROWS_A_PARAMETER}, "
-            "estimates are mostly noise. Drop columns, merge rare levels, or use a penalised system such as "
-            f"{_penalised(table)}.",
+            f"{n} rows for {d + 1} coefficients, {n / (d + 1):.1f} each. With fewer than about {ROWS_A_PARAMETER}, "
+            "estimates without a penalty are mostly noise. "
+            + (f"{recommended.label} has a penalty." if shrinks and recommended else f"{ways} {_penalised(table)}."),
         )
 
 

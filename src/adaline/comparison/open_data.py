@@ -414,12 +414,17 @@ def _with_features(
     texts = [name for name in (*features, *reasons) if relation.kind(name) == "text" and name not in named]
     mistyped = find_mistyped(relation, texts)
     reasons |= {name: one.reason for name, one in mistyped.items() if name in reasons}
-    identifiers, doubtful = find_identifiers(relation, [name for name in features if name not in named])
+    identifiers, doubtful, repeated = find_identifiers(relation, [name for name in features if name not in named])
     reasons |= {name: f"{why}; name it in {request.option('features')} to use it" for name, why in identifiers.items()}
     features = [name for name in features if name not in identifiers]
     notes = [
         f"column {name!r} {why}: if it only names them, leave it out by {_dropping([name], request)}"
         for name, why in doubtful.items()
+    ]
+    notes += [
+        f"column {name!r} {why}, but is used as a quantity: "
+        f"{request.option('categories', name)} codes its numbers as levels"
+        for name, why in repeated.items()
     ]
     notes += [_left_out_note(name, why, request) for name, why in reasons.items()]
     levels = {name: count for name, count in levels.items() if name in features}

@@ -192,8 +192,8 @@ def test_levels_that_are_given_keep_their_blanks() -> None:
 
 def test_identifiers_beside_a_column_with_gaps() -> None:
     rows = {"n": [None, *range(40)], "id": [2**60 + 3 * i for i in range(41)], "row": list(range(7, 48))}
-    certain, doubtful = coding.find_identifiers(Relation(rows), [*rows])
-    assert ([*certain], doubtful) == (["id"], {"row": "numbers the rows"})
+    found = coding.find_identifiers(Relation(rows), [*rows])
+    assert ([*found.certain], found.doubtful, found.repeated) == (["id"], {"row": "numbers the rows"}, {})
 
 
 def test_rows_without_a_required_value_are_left_out(table: pa.Table) -> None:

@@ -126,35 +126,46 @@ def codable_categories(levels: dict[str, int], penalised: bool) -> list[str]:
     return [name for name in levels if name in within]
 
 
-def find_identifiers(relation: Relation, names: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return which columns of whole numbers, different in every row, are identifiers, and which may be, each with why.
+class Identifiers(NamedTuple):
+    """Columns of whole numbers that name things, each with why.
 
-    They are beyond 2^53, where floats do not tell neighbours apart; they may be where they number the rows, or where
-    their name says so.
+    They are `certain` beyond 2^53, where floats do not tell neighbours apart. They are `doubtful` where they number the
+    rows, or where they are different in every row and their name says so, and `repeated` where their name says so and
+    rows share them: such a column names groups of rows.
     """
+
+    certain: dict[str, str]
+    doubtful: dict[str, str]
+    repeated: dict[str, str]
+
+
+def find_identifiers(relation: Relation, names: Iterable[str]) -> Identifiers:
+    """Return which columns of whole numbers are identifiers, and which may be."""
     whole = [name for name in names if re.fullmatch(r"U?(BIG|HUGE)?INT(EGER)?", relation.schema[name])]
     if not whole:
-        return {}, {}
+        return Identifiers({}, {}, {})
     rows = f"(SELECT {', '.join(map(quoted, whole))} FROM {relation.sql} LIMIT {SAMPLE})"
     asked = [f"count({q}), min({q})::HUGEINT, max({q})::HUGEINT" for q in map(quoted, whole)]
     found = relation.rows(f"SELECT count(*), {', '.join(asked)} FROM {rows}")[0]
     bounds = {name: found[1 + 3 * i : 4 + 3 * i] for i, name in enumerate(whole)}
     wide = [n for n, (count, low, high) in bounds.items() if count == found[0] > FEW_LEVELS and high - low >= count - 1]
+    wide += [n for n, (count, _, _) in bounds.items() if count > FEW_LEVELS and IDENTIFIER.search(n) and n not in wide]
     if not wide:
-        return {}, {}
+        return Identifiers({}, {}, {})
     distinct = relation.rows(f"SELECT {', '.join(f'count(DISTINCT {quoted(name)})' for name in wide)} FROM {rows}")[0]
-    certain, doubtful = {}, {}
+    certain, doubtful, repeated = dict[str, str](), dict[str, str](), dict[str, str]()
     for name, different in zip(wide, distinct, strict=True):
         count, low, high = bounds[name]
         if different < count:
-            continue
-        if max(-low, high) > 2**53:
+            if FEW_LEVELS < different and IDENTIFIER.search(name):
+                repeated[name] = f"holds {different:,} different whole numbers and is named like an identifier"
+        elif max(-low, high) > 2**53:
             certain[name] = "holds whole numbers beyond 2^53, different in every row: identifiers, not amounts"
         elif high - low == count - 1:
             doubtful[name] = "numbers the rows"
         elif IDENTIFIER.search(name):
             doubtful[name] = "is different in every row and named like an identifier"
-    return certain, doubtful
+    return Identifiers(certain, doubtful, repeated)
 
 
 def find_constants(relation: Relation, names: Iterable[str]) -> list[str]:
