@@ -223,9 +223,10 @@ OWN_NOTES: dict[tuple[str, str], str] = {
 
 OUR_SYSTEMS: dict[str, tuple[str, ...]] = {
     "InstrumentalVariables": ("ivreg", "ivsls", "ivliml", "ivregress", "tsls", "sls", "liml"),
-    "LinearRegression": ("lm", "ols", "wls", "lstsq", "leastsquares"),
+    "LinearRegression": ("lm", "ols", "wls", "lstsq", "leastsquares", "linear", "linreg"),
     "Ridge": ("ridgecv", "bayesianridge", "ridgeregression"),
     "ElasticNet": ("lasso", "lassocv", "lassolars", "elasticnetcv", "glmnet"),
+    "AdditiveModel": ("gam", "gamm", "bam", "mgcv", "lmer", "lme", "glmer", "glmm", "mixedlm", "mixed", "mixedmodel"),
     "LogisticRegression": ("logit", "logistic", "logisticregressioncv", "softmax", "multinom", "mnlogit"),
     "OnlineLogistic": ("sgdclassifier", "vw"),
     "LMS": ("sgd", "sgdregressor", "widrowhoff"),

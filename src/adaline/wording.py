@@ -54,6 +54,23 @@ def percentage(share: float) -> str:
     return "-" if math.isnan(share) else f"{round(100 * share, 2) + 0.0:.2f}%"  # without a negative zero
 
 
+def plainly(error: object) -> str:
+    """Return the first line of an error of another library, types and values without the modules they are from.
+
+    Examples
+    --------
+    >>> from adaline.wording import plainly
+    >>> plainly("could not convert string to float: np.str_('x')")
+    "could not convert string to float: 'x'"
+    >>> plainly("a real number, not 'datetime.date'"), plainly("too large for dtype('float64').")
+    ("a real number, not 'date'", 'too large for float64.')
+    """
+    text = (str(error).splitlines() or [""])[0]
+    text = re.sub(r"\b(?:np|numpy)\.\w+\(('[^']*'|[^()]*)\)", r"\1", text)
+    text = re.sub(r"\bdtype\('?([^')]*)'?\)", r"\1", text)
+    return re.sub(r"'(?:\w+\.)+(\w+)'", r"'\1'", text)
+
+
 def visible(text: str, kept: str = "\n\t") -> str:
     r"""Return text whose control characters are written out, but for those kept, so that no name steers a terminal.
 

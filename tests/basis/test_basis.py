@@ -5,6 +5,8 @@ from __future__ import annotations
 import pickle
 import re
 import warnings
+from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -179,6 +181,27 @@ def test_a_basis_is_the_same_where_it_has_learned_the_same(basis: Any) -> None:
     assert not one.same(None)
     assert not any(one.same(clone(other).fit(X)) for other in EXAMPLES if other is not basis)
     assert one.same(clone(basis).fit(X[:40] ** 3)) != basis.learns
+
+
+@dataclass(frozen=True)
+class Doubling:
+    """A function with a value that is computed once."""
+
+    width: float
+
+    @cached_property
+    def twice(self) -> float:
+        return 2 * self.width
+
+    def __call__(self, x: Any) -> Any:
+        return self.twice * x
+
+
+def test_bases_are_compared_by_what_they_learned_and_not_by_what_was_asked_of_it() -> None:
+    one, same, other = (Custom(partial(map, Doubling(width))) for width in (1.0, 1.0, 3.0))
+    assert one.function.args[0].twice == 2.0
+    assert one.same(same)
+    assert not one.same(other)
 
 
 @in_turn("degree", [3, 4, 5])

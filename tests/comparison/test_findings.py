@@ -126,9 +126,7 @@ def test_an_exact_fit_is_one_finding_and_names_no_rows() -> None:
 @pytest.mark.slow
 def test_few_rows_missing_values_samples_and_skew() -> None:
     few = "Few rows for so many columns"
-    found = [
-        compare_table(regression(n=40, d=8), systems=[name]).findings for name in ("LinearRegression", "Ridge")
-    ]
+    found = [compare_table(regression(n=40, d=8), systems=[name]).findings for name in ("LinearRegression", "Ridge")]
     plain, penalised = ({one.title: one for one in own}[few] for own in found)
     assert (plain.severity, penalised.severity) == ("warning", "note")
     assert "use a penalised system such as Ridge" in plain.text

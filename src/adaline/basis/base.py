@@ -9,7 +9,7 @@ concatenates columns, `a @ b` is a of b.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import partial, wraps
 from inspect import isfunction
 from types import MethodType
@@ -330,7 +330,8 @@ def _equal(a: Any, b: Any) -> bool:
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         return len(a) == len(b) and all(map(_equal, a, b))
     if is_dataclass(a) and not isinstance(a, type):
-        return type(a) is type(b) and _equal(own_attributes(a), own_attributes(b))
+        # not all attributes: one of two equal values may hold cached properties
+        return type(a) is type(b) and all(_equal(getattr(a, one.name), getattr(b, one.name)) for one in fields(a))
     if callable(a) and callable(b):
         return a == b or (type(a) is type(b) and not isfunction(a) and _equal(_parts(a), _parts(b)))
     return bool(np.array_equal(a, b))

@@ -21,6 +21,7 @@ from typing import Any
 from adaline import interrupts
 from adaline.cli.options import TABLE_OPTIONS
 from adaline.errors import AdalineError, AdalineWarning, InvalidParameter
+from adaline.systems import SYSTEMS
 from adaline.wording import file_name, visible
 
 DONE, INTERNAL, INVALID, INTERRUPTED, BROKEN_PIPE, TERMINATED = 0, 1, 2, 130, 141, 143
@@ -102,6 +103,7 @@ def one_line(text: str) -> str:
     text = re.sub(rf"\b({OPTIONS})='([\w.,-]+)'", r"--\1 \2", text)
     text = re.sub(rf"(?<![\w-])({OPTIONS})=(?![\w'\"\[])", r"--\1", text)
     text = text.replace("--hashed", "--hash")
+    text = re.sub(rf"\b([Uu]se|[Tt]ake) ({'|'.join(SYSTEMS)})\b(?![(.=])", r"\1 --system \2", text)
     return re.sub(r"(?<![\w-])(fit_intercept|solver)=(?=['\w])", r"--set \1=", text)
 
 

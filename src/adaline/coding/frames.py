@@ -70,7 +70,7 @@ def _learn(name: str, kind: str, series: nw.Series[Any]) -> Column:
     if kind in ("number", "boolean"):
         return learn_column(plan, None, None, len(series))
     if kind not in TEXTS:
-        raise InvalidData(refusal(name, kind, str(series.dtype)))
+        raise InvalidData(refusal(name, kind, type(series.dtype).__name__))
     summary = LevelSummary(MOST_KEPT)
     try:
         strange = summary.add_series(series)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from adaline.arrays import Array, RowsLike
 from adaline.attributes import own_attributes
-from adaline.comparison.recommendation import is_penalised
+from adaline.comparison.recommendation import has_penalty
 from adaline.comparison.result import Result
 from adaline.comparison.suspects import FAR_RANGES, LARGE_COOK, Alternative, Inspection
 from adaline.comparison.table import REGRESSION, Table, is_count, skewness
@@ -457,7 +457,7 @@ def _few_rows(table: Table, recommended: Result | None) -> Iterator[Finding]:
             "on the cross-validated error; drop columns or collect rows.",
         )
     elif n < ROWS_A_PARAMETER * (d + 1):
-        shrinks = recommended is not None and is_penalised(recommended)
+        shrinks = recommended is not None and has_penalty(recommended)
         ways = "Drop columns, merge rare levels, or use a penalised system such as"
         yield Finding(
             NOTE if shrinks else WARNING,

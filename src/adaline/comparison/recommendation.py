@@ -243,7 +243,7 @@ def _simplicity(result: Result, counts: bool) -> tuple[Any, ...]:
         result.probability is None,
         not _is_linear(result),
         _weight_count(result),
-        is_penalised(result),
+        has_penalty(result),
         _reads(result),
         list(SYSTEMS.values()).index(type(result.model)),
         len(result.settings),
@@ -295,7 +295,7 @@ def _weight_count(result: Result) -> float:
     return float(sum(np.size(value) for value in known)) if known else np.inf
 
 
-def is_penalised(result: Result) -> bool:
+def has_penalty(result: Result) -> bool:
     """Whether the weights are shrunk by a penalty, which the data chose."""
     return bool(np.any(getattr(result.model, "penalty_", 0.0)))
 
@@ -316,7 +316,7 @@ def _advantage(chosen: Result, best: Result, counts: bool) -> str:
         return f"is simpler: its {'predictions' if is_regressor(chosen.model) else 'boundaries'} are linear"
     if _weight_count(chosen) < _weight_count(best):
         return "is simpler: it has fewer weights"
-    if is_penalised(best) and not is_penalised(chosen):
+    if has_penalty(best) and not has_penalty(chosen):
         return "is simpler: it has no penalty to choose"
     if _reads(chosen) < _reads(best):
         return "is faster: it reads the rows less often"
@@ -326,5 +326,5 @@ def _advantage(chosen: Result, best: Result, counts: bool) -> str:
 def _errors_given(result: Result) -> str:
     """Return what `summary` gives: under a penalty no tests, and none of columns that depend on others."""
     if result.certificate is not None and result.certificate.status is Status.RANK_DEFICIENT:
-        return "standard errors" + ("" if is_penalised(result) else " and tests") + " for the identified coefficients"
-    return "a standard error" + ("" if is_penalised(result) else " and a test") + " for every coefficient"
+        return "standard errors" + ("" if has_penalty(result) else " and tests") + " for the identified coefficients"
+    return "a standard error" + ("" if has_penalty(result) else " and a test") + " for every coefficient"

@@ -492,6 +492,11 @@ def read_data(request: DataRequest, task_of: Callable[[OpenedData], str], seed: 
     """Open data and read their rows for the task that `task_of` says."""
     opened = open_data(request, most_lost=MOST_LOST)
     refuse_absorbing(opened.source, "compare")
+    if terms := opened.source.coding.additive:
+        raise InvalidParameter(
+            f"compare takes no {terms[0]} in a formula: give the target instead, and it tries curves and random "
+            "effects where the data need them; or fit AdditiveModel to this formula"
+        )
     return ReadData(opened, sample_table(opened, task_of(opened), seed, folds))
 
 

@@ -402,11 +402,12 @@ def table_rows(table: Iterator[dict[str, Any]], proof: dict[str, Any]) -> ExactR
     """Return the rows that the proof is about."""
     found = []
     for i, cells in enumerate(table):
-        row = read_row(cells, proof, f"row {i + 1}")
+        where = f"line {table.line_num}" if isinstance(table, csv.DictReader) else f"row {i}"
+        row = read_row(cells, proof, where)
         if row is not None:
             found.append(row)
         elif not proof["drops_rows"]:
-            raise Refuted(f"row {i + 1} lacks a value")
+            raise Refuted(f"{where} lacks a value")
     if len(found) != proof["rows"]:
         raise Refuted(f"the proof is of {proof['rows']} rows, the table has {len(found)}")
     ones = [1.0] if proof["intercept"] else []

@@ -256,7 +256,8 @@ def convergence_outlook(source: Source, labels: NDArray[Any], scan: Scan, theore
 def _reason(name: Any, machines: int, together: int) -> str:
     if together > 2:
         return "no linear functions, one for each class, are largest on the rows of their class"
-    return "no plane separates " + ("the classes" if machines == 1 else f"class {name!r} from the rest")
+    label = repr(name) if isinstance(name, str) else name
+    return "no plane separates " + ("the classes" if machines == 1 else f"class {label} from the rest")
 
 
 def _bound(source: Source, theta: Array, radius: float) -> float:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.coding.columns import texts_of
-from adaline.lazy import nw
+from adaline.errors import InvalidData
+from adaline.lazy import nw, pa
 from adaline.solvers.absorb.levels import put_order
 
 SPARE_CODES = 4  # codes for each row up to which they are counted in a table; doubling it takes twice the memory
@@ -109,8 +110,13 @@ def _codes(series: nw.Series[Any]) -> tuple[NDArray[np.int64], int]:
         if gaps.any():
             return _beside_gaps(series.filter(~nw.new_series("", gaps, backend=series.implementation)), gaps)
         return _ranks(np.asarray(series.to_numpy()))  # of which NaN is one, the last
-    texts = texts_of(series if series.dtype != nw.Categorical else series.cast(nw.String))
-    different, _, codes = texts.distinct()
+    try:
+        texts = texts_of(series if series.dtype != nw.Categorical else series.cast(nw.String))
+        different, _, codes = texts.distinct()
+    except (pa.ArrowException, OverflowError):
+        raise InvalidData(
+            f"column {series.name!r} holds neither texts nor numbers alone, and cannot say to which group a row belongs"
+        ) from None
     place = np.empty(len(different.offsets) - 1, dtype=np.int64)
     place[different.order()] = np.arange(len(place))
     found = texts.spread(place[codes])

@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array, GroupsLike, refuse_masked
-from adaline.errors import InvalidData, InvalidParameter
+from adaline.coding.reading import is_missing
+from adaline.errors import InvalidData, InvalidParameter, InvalidType
 from adaline.inference.roots import root_of, root_of_difference, small_sample_factor
 from adaline.sources import Source
 from adaline.sources.absorbed import AbsorbedSource
@@ -171,8 +172,11 @@ def read_groups(groups: GroupsLike, rows: int) -> Array:
         )
     if labels.dtype == object:
         known: dict[Any, int] = {}
-        missing = [i for i, label in enumerate(labels) if label is None or label != label]
-        codes = np.array([known.setdefault(label, len(known)) for label in labels])
+        missing = [i for i, label in enumerate(labels) if is_missing(label)]
+        try:
+            codes = np.array([known.setdefault(label, len(known)) for label in labels])
+        except TypeError:
+            raise InvalidType("groups holds lists, sets or dictionaries: give each row a text or a number") from None
         if all(isinstance(label, str) for label in known):  # in alphabetical order, as in tables
             codes = _ranks(np.array([*known], dtype=str))[codes]
     else:

@@ -30,6 +30,7 @@ from adaline.input.system import coding_on, columns_on, names_on
 from adaline.lazy import nw, sklearn
 from adaline.sources import Source, is_table
 from adaline.sources.tabular import target_values
+from adaline.wording import plainly
 
 
 class CodedRows(np.ndarray[Any, np.dtype[np.float64]]):
@@ -193,7 +194,7 @@ def _judged(
     except AdalineError:
         raise
     except (ValueError, TypeError, OverflowError) as error:  # of scikit-learn's metrics
-        raise InvalidData(f"{type(system).__name__} cannot be scored on these rows: {error}") from error
+        raise InvalidData(f"{type(system).__name__} cannot be scored on these rows: {plainly(error)}") from error
     return _checked(out, len(y))
 
 

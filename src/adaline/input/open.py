@@ -53,6 +53,7 @@ from adaline.sources.base import IndexedSource
 from adaline.sources.matrix import FLOATS
 from adaline.sources.tabular import label_order
 from adaline.sources.views import unlabelled
+from adaline.wording import plainly
 
 if TYPE_CHECKING:  # tables are slow to import
     from adaline.sources.tables.labels import Codebook
@@ -317,7 +318,9 @@ def read_targets(system: AnySystem, y: TargetsLike, rows: int) -> Array:
             y = _array_of_numbers(y, np.dtype(np.float64), (1, 2), estimator=system, input_name="y", ensure_2d=False)
             y = np.ascontiguousarray(y)
         except (ValueError, TypeError, OverflowError) as error:
-            raise InvalidData(f"{str(error).rstrip('.')}. A regression needs numbers as targets.") from None
+            if "NAType" in str(error):
+                raise MissingValues("y has missing values (NA): leave such rows out") from None
+            raise InvalidData(f"{plainly(error).rstrip('.')}. A regression needs numbers as targets.") from None
     if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
         raise InvalidData(f"y has shape {y.shape}; it must be (n,) or (n, targets)")
     if y.shape[0] != rows:
@@ -500,11 +503,11 @@ def _numbers(system: AnySystem, x: AnyArray, fitted: bool = False) -> Any:
         advice = next((advice for words, advice in ADVICE.items() if words in str(error)), "")
         if fitted and advice is ADVICE[TEXT]:
             advice = f". X holds text, and {type(system).__name__} was fitted to numbers alone"
-        raise InvalidData(f"{error}{advice}") from None
+        raise InvalidData(f"{plainly(error)}{advice}") from None
     except TypeError as error:
         if "NAType" in str(error):
             raise MissingValues("X has missing values (NA): fill them, or leave such rows out") from None
-        raise InvalidType(str(error)) from None
+        raise InvalidType(plainly(error)) from None
 
 
 def _array_of_numbers(x: AnyArray, dtype: np.dtype[Any] | None, dimensions: tuple[int, ...], **options: Any) -> Any:

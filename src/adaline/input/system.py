@@ -216,9 +216,10 @@ def check_same_columns(one: Any, other: Any) -> None:
     if None not in (mine.first, theirs.first) and mine.first != theirs.first:
         raise InvalidData(f"cannot merge models of different columns: from x{mine.first} and from x{theirs.first} on")
     phi, psi = mine.basis, theirs.basis
-    if (phi is None) != (psi is None) or (phi is not None and not phi.same(psi)):
+    if (phi is None) != (psi is None) or (phi is not None and not phi.asked_like(psi)):
+        raise InvalidData(f"cannot merge models of different bases: {phi} and {psi}")
+    if phi is not None and not phi.same(psi):
         raise InvalidData(
-            f"cannot merge models of different bases: {phi} and {psi}, or the same with knots or levels learned from "
-            "different rows. Begin both models as copies of one, or take a basis that learns nothing from rows, such as"
-            " Polynomial without orthogonal=True"
+            "cannot merge models whose knots or levels differ: they were learned from the rows of each fit. Add the "
+            "rows of one model to the other instead, by partial_fit or adaline update; or begin both as copies of one"
         )

@@ -38,6 +38,9 @@ def system_name(named: str) -> str:
     meant = ""
     if elsewhere := peers.our_system(named):
         meant = f" It is {elsewhere} here."
-    elif near := get_close_matches(named.lower(), names, n=1, cutoff=0.5):
-        meant = f" Did you mean {names[near[0]]}?"
+    else:
+        begins = {name[: len(named)]: name for name in reversed(names)}
+        near = [name for name in names if named and name.startswith(named.lower())]
+        near = near or get_close_matches(named.lower(), [*names, *begins], n=1, cutoff=peers.LEAST_SIMILARITY)
+        meant = f" Did you mean {' or '.join(names[begins.get(name, name)] for name in near)}?" if near else ""
     raise InvalidParameter(f"there is no system {named!r}.{meant} There are: {', '.join(SYSTEMS)}")
