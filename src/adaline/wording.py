@@ -118,6 +118,13 @@ def degrees(value: float, digits: int = 6) -> str:
     return f"{value:,.{digits}g}" if value < 10**digits else f"{value:,.0f}"
 
 
+def wald_words(chi2: float, count: int, freedom: float) -> str:
+    """Return a test of so many hypotheses in words: "chi² 5.2 on 2 degrees of freedom", "F 2.6 on 2 and 7 ..."."""
+    if math.isinf(freedom):
+        return f"chi² {number(chi2)} on {counted(count, 'degree')} of freedom"
+    return f"F {number(chi2 / max(count, 1))} on {count} and {degrees(freedom)} degrees of freedom"
+
+
 def plain(value: Any) -> Any:
     """Return a value for JSON: None for numbers that are not finite, text for values that JSON does not have."""
     if isinstance(value, Mapping):

@@ -536,8 +536,11 @@ def test_without_an_intercept_a_link_may_have_no_null_model() -> None:
     rows, y = np.column_stack([np.ones(len(X)), X[:, 0]]), target("gamma")
     full = GeneralizedLinear(loss="gamma", link="inverse", fit_intercept=False).fit(rows, y)
     small = GeneralizedLinear(loss="gamma", link="inverse", fit_intercept=False).fit(rows[:, :1], y)
-    found = full.summary(errors="HC0", X=rows, y=y).to_dict()
+    found = full.summary().to_dict()
     assert all(np.isnan(found[name]) for name in ("null_deviance", "f_statistic", "deviance_explained"))
+    robust = full.with_errors("HC0", rows, y)
+    assert np.isnan(robust.summary().to_dict()["null_deviance"])
+    assert robust.summary().to_dict()["chi2"] == pytest.approx(robust.test("x0 = 0, x1 = 0").chi2)
     other = GeneralizedLinear(loss="gamma", link="inverse").fit(rows[:, 1:], y)
     assert full.deviance_ == pytest.approx(other.deviance_)
     assert "nan" not in str(anova(small, full)).splitlines()[-1]

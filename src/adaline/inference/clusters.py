@@ -48,6 +48,15 @@ ALONE = 1e-9  # 1 - eigenvalue of P_g below which the group alone determines a d
 SAFE_TRACE = 0.5  # of P_g, up to which 1 - P_g is solved directly; above it its eigenvalues are taken
 
 
+def judges_together(errors: str, count: int, freedom: float) -> bool:
+    """Return whether there are enough groups to test so many hypotheses together.
+
+    G groups have G - 1 degrees of freedom; beyond them CR3 still has a covariance, in which some direction has next
+    to no variance, and F is as large as that is small.
+    """
+    return errors not in CLUSTERED or count <= freedom
+
+
 @dataclass(frozen=True)
 class ClusteredScores:
     """The scores of groups of a fit with K targets, ready to be added up.

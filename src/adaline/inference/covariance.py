@@ -28,7 +28,7 @@ import scipy
 from adaline.arrays import Array, RowsLike, host
 from adaline.block import Block
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
-from adaline.inference.clusters import CLUSTERED, nested_freedom, read_scores
+from adaline.inference.clusters import CLUSTERED, judges_together, nested_freedom, read_scores
 from adaline.inference.lagged import lagged
 from adaline.inference.roots import root_of, small_sample_factor
 from adaline.inference.sample import Sample
@@ -100,15 +100,8 @@ class Covariance:
     def model_f(self) -> float:
         """Return the F statistic of all slopes being zero: NaN if the covariance has too low a rank."""
         along = self._slopes()
-        return quadratic(self.root[1:], along) / len(along) if len(along) and self.judges(len(along)) else np.nan
-
-    def judges(self, count: int) -> bool:
-        """Return whether there are enough groups to test so many hypotheses together.
-
-        G groups have G - 1 degrees of freedom; beyond them CR3 still has a covariance, in which some direction has next
-        to no variance, and F is as large as that is small.
-        """
-        return self.errors not in CLUSTERED or count <= self.freedom
+        enough = judges_together(self.errors, len(along), self.freedom)
+        return quadratic(self.root[1:], along) / len(along) if len(along) and enough else np.nan
 
     def _slopes(self) -> Array:
         """Return the slopes in the coordinates, (m - 1,)."""

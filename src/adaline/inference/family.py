@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy
 
 from adaline.arrays import Array, HypothesisLike
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.inference.classical import EXACT_FIT, NO_EXACT_TESTS, CoefficientStatistics, judged
 from adaline.inference.covariance import lengths
-from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald_chance, wald_squares
+from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald_chance, wald_of_slopes, wald_squares
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.likelihood import AT_BORDER, NO_MAXIMUM, PENALISED, TOO_LARGE, check_maximum, with_ends
 from adaline.inference.summary import TargetsTable
@@ -30,7 +29,7 @@ from adaline.parameters import LEVEL
 from adaline.results import CONSTANT, EXPLAINED, Certificate
 from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, LikelihoodFit
 from adaline.sources.absorbed import Absorption
-from adaline.wording import degrees, number, p_value
+from adaline.wording import degrees, number, p_value, wald_words
 
 QUASI = (
     "the dispersion is estimated beside a family that has none (quasi-likelihood): no log-likelihood, AIC or BIC; "
@@ -69,7 +68,9 @@ class FamilyInference(CoefficientStatistics):
     """Statistics of one target: of its coefficients, and of the fit; NaN where a number does not exist.
 
     `chi2` is the likelihood ratio against the model without columns, or, where the dispersion is estimated, F times its
-    degrees of freedom; `pseudo_r_squared` is McFadden's, `deviance_explained` the share of the null deviance.
+    degrees of freedom; of robust errors it is Wald's statistic of all columns. Its p value is that of F where
+    `test_freedom`, that of the denominator, is finite. `pseudo_r_squared` is McFadden's, `deviance_explained` the share
+    of the null deviance.
     """
 
     family: str
@@ -85,6 +86,7 @@ class FamilyInference(CoefficientStatistics):
     chi2: float
     chi2_freedom: int
     chi2_p_value: float
+    test_freedom: float
     log_likelihood: float
     null_log_likelihood: float
     aic: float
@@ -128,18 +130,17 @@ class FamilySummary(TargetsTable):
 
     def _quality(self, part: FamilyInference) -> dict[str, Any]:
         found = super()._quality(part)
-        if part.estimated:  # the names of LinearRegression
+        freedom = found.pop("test_freedom")
+        if np.isfinite(freedom):  # the names of LinearRegression
             chi2, q, p = (found.pop(name) for name in ("chi2", "chi2_freedom", "chi2_p_value"))
             found |= {"f_statistic": chi2 / q if q else np.nan, "f_p_value": p}
-            found |= {"f_freedom": part.freedom, "model_freedom": q}
+            found |= {"f_freedom": freedom, "model_freedom": q}
         return found
 
     def _lines(self, part: FamilyInference) -> list[str]:
         likeliest = not np.isnan(part.dispersion_error)
         of = "maximum likelihood" if likeliest else "estimated" if part.estimated else "given"
         error = f", standard error {number(part.dispersion_error)}" if likeliest else ""
-        test = f"F {number(part.chi2 / max(part.chi2_freedom, 1))}" if part.estimated else f"chi² {number(part.chi2)}"
-        on = f"{part.chi2_freedom}" + (f" and {degrees(part.freedom)}" if part.estimated else "")
         without = "columns and effects" if self.absorbed else "columns"
         lines = [
             f"{part.family}, link {part.link}, dispersion {number(part.dispersion)}{error} ({of})",
@@ -148,8 +149,9 @@ class FamilySummary(TargetsTable):
             f"{number(part.deviance_explained)}",
         ]
         if not np.isnan(part.chi2_p_value):
-            what = "all columns and effects" if self.absorbed else "all columns"
-            lines.append(f"{what} together: {test} on {on} degrees of freedom (p {p_value(part.chi2_p_value)})")
+            what = f"all {without}" if self.errors == "classical" else "all columns"
+            test = wald_words(part.chi2, part.chi2_freedom, part.test_freedom)
+            lines.append(f"{what} together: {test} (p {p_value(part.chi2_p_value)})")
         if not np.isnan(part.log_likelihood):
             criteria = "" if np.isnan(part.aic) else f", AIC {number(part.aic)}, BIC {number(part.bic)}"
             lines.append(f"log-likelihood {number(part.log_likelihood)}{criteria}")
@@ -170,8 +172,8 @@ def _is_exact(fit: LikelihoodFit) -> bool:
     return part.estimated and part.pearson <= EXACT_RATIO**2 * part.null_deviance
 
 
-def infer_family(fit: LikelihoodFit, intercept: bool, level: float, freedom: float) -> FamilyInference:
-    """Return the statistics of one target, judged by t with `freedom`."""
+def infer_family(fit: LikelihoodFit, intercept: bool, level: float, freedom: float, errors: str) -> FamilyInference:
+    """Return the statistics of one target, judged by t with `freedom`, under the `errors` that it has."""
     part = fit.family
     assert part is not None
     theta, root = fit.solution.theta[0], fit.root
@@ -185,10 +187,11 @@ def infer_family(fit: LikelihoodFit, intercept: bool, level: float, freedom: flo
         gained = 2 * (fit.log_likelihood - fit.null)
     gained = float(np.float64(plain * max(gained, 0.0)) / part.dispersion)
     likely, parameters = np.nan if exact else fit.log_likelihood, fit.parameters + part.extra
-    if part.estimated:
-        p = scipy.special.fdtrc(columns, part.freedom, gained / max(columns, 1))
-    else:
-        p = scipy.special.chdtrc(columns, gained)
+    test_freedom = part.freedom if part.estimated else np.inf
+    p = wald_chance(gained, columns, test_freedom)
+    if errors != "classical" and root is not None:
+        columns, test_freedom = int(fit.dependence.kept.sum()), freedom
+        gained, p = wald_of_slopes(fit, [theta], [plain * root[0]], errors, freedom)
     statistics = judged(theta, error, level, freedom)
     if exact:
         statistics |= dict.fromkeys(("statistic", "p_value"), np.full_like(theta, np.nan))
@@ -206,7 +209,8 @@ def infer_family(fit: LikelihoodFit, intercept: bool, level: float, freedom: flo
         pearson_chi2=part.pearson,
         chi2=gained,
         chi2_freedom=columns,
-        chi2_p_value=float(p) if columns > 0 and part.freedom > 0.5 else np.nan,
+        chi2_p_value=p if columns > 0 and part.freedom > 0.5 else np.nan,
+        test_freedom=test_freedom,
         log_likelihood=likely,
         null_log_likelihood=fit.null,
         aic=plain * (2 * parameters - 2 * likely),
@@ -251,7 +255,7 @@ def summarise_families(
     LEVEL.check("level", level)
     freedom = fits[0].freedom if freedom is None else freedom
     missing = left_out(fits[0].dependence, names, CONSTANT if absorbed is None else EXPLAINED)
-    plain = [infer_family(fit.without_dependent(), intercept, level, freedom) for fit in fits]
+    plain = [infer_family(fit.without_dependent(), intercept, level, freedom, errors) for fit in fits]
     parts, profiled = with_ends(plain, ends)
     quasi = parts[0].estimated and parts[0].family in ("poisson", "binomial", "negative_binomial")
     found = {
@@ -321,7 +325,7 @@ def family_test(
             raise InvalidData(NO_EXACT_TESTS)
         kept = fit.without_dependent()
         assert kept.root is not None
-        squares = wald_squares(fit, tested, [kept.solution.theta[0]], [kept.root[0]])
+        squares = wald_squares(fit, tested, [kept.solution.theta[0]], [kept.root[0]], errors, freedom)
         statistics.append(squares / q)
         chances.append(wald_chance(squares, q, freedom))
     f, p = (float(part[0]) if flat else np.array(part) for part in (statistics, chances))

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from adaline.arrays import Array, HypothesisLike
 from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.classical import EXTRAPOLATED, NO_EXACT_TESTS
-from adaline.inference.clusters import CLUSTERED
+from adaline.inference.clusters import CLUSTERED, judges_together
 from adaline.inference.covariance import Covariance, about_mean, estimates, factor_of, quadratic
 from adaline.solvers.least_squares.dependence import Dependence
 from adaline.solvers.least_squares.fit import Fit
@@ -165,21 +165,34 @@ def wald(fit: Fit, covariance: Covariance, tested: Hypotheses) -> tuple[float, f
     difference = estimates(covariance.fit, covariance.k, every)
     difference[assumed:] -= tested.values
     squares = quadratic(covariance.along(every), difference, assumed)
-    if np.isnan(squares) or not covariance.judges(len(every)):
-        raise InvalidParameter(
-            f"these {len(every)} hypotheses cannot be tested together: some follow from others"
-            + (", or there are fewer groups than hypotheses" if covariance.errors in CLUSTERED else "")
-        )
+    _refuse_dependent(squares, len(every), covariance.errors, covariance.freedom)
     f = squares / len(matrix)
     if assumed and covariance.wild is not None:
         raise InvalidParameter("errors='wild' tests a term beside all others: use type=3")
     return f, covariance.chance(f, matrix, difference[assumed:])
 
 
-def wald_squares(fit: Determined, tested: Hypotheses, thetas: Sequence[Array], roots: Sequence[Array]) -> float:
+def _refuse_dependent(squares: float, count: int, errors: str, freedom: float) -> None:
+    """Refuse hypotheses of which some follow from others, so that `squares` is NaN, or more than groups can judge."""
+    if np.isnan(squares) or not judges_together(errors, count, freedom):
+        raise InvalidParameter(
+            f"these {count} hypotheses cannot be tested together: some follow from others"
+            + (", or there are fewer groups than hypotheses" if errors in CLUSTERED else "")
+        )
+
+
+def wald_squares(
+    fit: Determined,
+    tested: Hypotheses,
+    thetas: Sequence[Array],
+    roots: Sequence[Array],
+    errors: str,
+    freedom: float,
+) -> float:
     """Return d'(root root')^-1 d of hypotheses about one or more machines; refuse what the rows do not identify.
 
-    `thetas` and `roots` are the coefficients (1 + D,) of each machine, and roots (1 + D, M) of their covariance.
+    `thetas` and `roots` are the coefficients (1 + D,) of each machine, and roots (1 + D, M) of their covariance, which
+    is that of `errors`, with so many degrees of freedom.
     """
     lost = ~fit.dependence.determines(tested.matrix)
     if lost.any() and not tested.reduced:
@@ -189,10 +202,7 @@ def wald_squares(fit: Determined, tested: Hypotheses, thetas: Sequence[Array], r
     root = np.concatenate([part[:assumed] for part in along] + [part[assumed:] for part in along])
     difference = np.concatenate([part[:assumed] for part in off] + [part[assumed:] for part in off])
     squares = quadratic(root, difference, count * assumed)
-    if np.isnan(squares):
-        raise InvalidParameter(
-            f"these {len(tested.matrix)} hypotheses cannot be tested together: some follow from others"
-        )
+    _refuse_dependent(squares, len(root), errors, freedom)
     return squares
 
 
@@ -200,7 +210,22 @@ def wald_chance(squares: float, count: int, freedom: float) -> float:
     """Return the chance of as much if the hypotheses hold: by F, or by chi-squared where `freedom` is infinite."""
     if np.isinf(freedom):
         return float(scipy.special.chdtrc(count, squares))
-    return float(scipy.special.fdtrc(count, freedom, squares / count))
+    return float(scipy.special.fdtrc(count, freedom, squares / max(count, 1)))
+
+
+def wald_of_slopes(
+    fit: Determined, thetas: Sequence[Array], roots: Sequence[Array], errors: str, freedom: float
+) -> tuple[float, float]:
+    """Return Wald's statistic of all slopes, and its p value; NaN where groups or rows are too few to judge them.
+
+    The arguments are those of `wald_squares`, of a fit without its dependent columns.
+    """
+    kept = fit.dependence.kept
+    root, slopes = (np.concatenate([one[1:][kept] for one in each]) for each in (roots, thetas))
+    if not len(slopes) or not judges_together(errors, len(slopes), freedom):
+        return np.nan, np.nan
+    squares = quadratic(root, slopes)
+    return squares, wald_chance(squares, len(slopes), freedom)
 
 
 def _are_names(hypothesis: HypothesisLike) -> bool:

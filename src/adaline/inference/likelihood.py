@@ -23,14 +23,14 @@ from adaline.attributes import own_attributes
 from adaline.errors import InvalidParameter, SumsMissing
 from adaline.inference.classical import CoefficientStatistics, Interval, judged, quantile
 from adaline.inference.covariance import lengths
-from adaline.inference.hypotheses import read_hypotheses, wald_chance, wald_squares
+from adaline.inference.hypotheses import read_hypotheses, wald_chance, wald_of_slopes, wald_squares
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.summary import STATISTICS, CoefficientTable
 from adaline.losses import Logistic
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
 from adaline.solvers.smooth.likelihood import LikelihoodFit
-from adaline.wording import counted, degrees, number, p_value, visible
+from adaline.wording import counted, number, p_value, visible, wald_words
 
 Part = TypeVar("Part", bound=CoefficientStatistics)
 ODDS = ("odds_ratio", "odds_lower", "odds_upper")
@@ -85,7 +85,8 @@ class Quality:
     """How likely the model makes the rows; NaN where a penalty leaves a number without its meaning.
 
     `chi2` compares with the constants alone, or, without an intercept, with equal odds of all classes; so does
-    `null_log_likelihood`.
+    `null_log_likelihood`. It is the likelihood ratio, or, of robust errors, Wald's statistic of all slopes, whose p
+    value is that of F where `residual_freedom` is finite.
     """
 
     log_likelihood: float
@@ -97,6 +98,7 @@ class Quality:
     parameters: int
     aic: float
     bic: float
+    residual_freedom: float = np.inf
 
 
 @dataclass(frozen=True)
@@ -127,9 +129,7 @@ class WaldTest:
 
     def __str__(self) -> str:
         what = "\n            ".join(self.hypotheses)
-        test = f"chi² {self.chi2:.6g} on {counted(self.freedom, 'degree')} of freedom"
-        if np.isfinite(self.residual_freedom):
-            test = f"F {self.statistic:.6g} on {self.freedom} and {degrees(self.residual_freedom)} degrees of freedom"
+        test = wald_words(self.chi2, self.freedom, self.residual_freedom)
         robust = "" if self.errors == "classical" else f" ({self.errors} errors)"
         about = f"{self.about}: " if self.about else ""
         return visible(f"hypothesis: {what}\n{about}{test}, p {p_value(self.p_value)}{robust}")
@@ -182,6 +182,17 @@ def quality(fit: LikelihoodFit, classes: int, intercept: bool) -> Quality:
         aic=plain * (2 * fit.parameters - 2 * fit.log_likelihood),
         bic=plain * (float(np.log(fit.weight)) * fit.parameters - 2 * fit.log_likelihood),
     )
+
+
+def judged_quality(
+    found: Quality, fit: LikelihoodFit, machines: Sequence[tuple[Array, Array | None]], errors: str, freedom: float
+) -> Quality:
+    """Return how well a model fits, all slopes of its machines, (theta, root), tested by robust errors."""
+    thetas, roots = zip(*machines, strict=True)
+    if errors == "classical" or roots[0] is None:
+        return found
+    chi2, p = wald_of_slopes(fit, thetas, roots, errors, freedom)
+    return replace(found, chi2=chi2, chi2_p_value=p, residual_freedom=freedom)
 
 
 def check_maximum(fit: LikelihoodFit, what: str) -> None:
@@ -238,7 +249,7 @@ def wald_test(
             raise InvalidParameter(f"target {target!r} is the reference: name another class, or another reference")
     kept = fit.without_dependent()
     thetas, roots = zip(*(against(kept, k, base) for k in tested), strict=True)
-    squares = wald_squares(fit, given, thetas, roots)
+    squares = wald_squares(fit, given, thetas, roots, errors, freedom)
     about = f"log odds of {', '.join(str(classes[k]) for k in tested)} against {classes[base]}"
     q = len(given.matrix) * len(tested)
     return WaldTest(given.texts, about, squares, q, wald_chance(squares, q, freedom), errors, freedom)
@@ -341,18 +352,19 @@ class LikelihoodSummary(CoefficientTable):
 
     def closing(self) -> list[str]:
         """Return how likely the model makes the rows, in lines."""
-        return quality_lines(self.quality, "constants alone" if self.intercept else "equal odds")
+        return quality_lines(self.quality, "constants alone" if self.intercept else "equal odds", self.errors)
 
 
-def quality_lines(q: Quality, null: str) -> list[str]:
+def quality_lines(q: Quality, null: str, errors: str) -> list[str]:
     """Return lines on the likelihood of a model; `null` names the model it is compared with."""
     lines = [
         f"log-likelihood {q.log_likelihood:.6g}, {null} {q.null_log_likelihood:.6g};  "
         f"McFadden's R² {number(q.pseudo_r_squared)}"
     ]
     if not np.isnan(q.chi2):
-        of_freedom = f"{counted(q.chi2_freedom, 'degree')} of freedom"
-        lines.append(f"likelihood ratio chi² {number(q.chi2)} on {of_freedom} (p {p_value(q.chi2_p_value)})")
+        what = "likelihood ratio" if errors == "classical" else "all columns together:"
+        test = wald_words(q.chi2, q.chi2_freedom, q.residual_freedom)
+        lines.append(f"{what} {test} (p {p_value(q.chi2_p_value)})")
     criteria = "" if np.isnan(q.aic) else f"AIC {number(q.aic)}, BIC {number(q.bic)}, "
     return [*lines, f"{criteria}{counted(q.parameters, 'parameter')}"]
 
@@ -397,6 +409,7 @@ def summarise(
     ]
     fit = fit.without_dependent()
     missing = left_out(fit.dependence, names)
+    machines = [against(fit, k, base) for k in others]
     parts, profiled = with_ends([infer_class(fit, k, base, level, freedom) for k in others], ends)
     return LikelihoodSummary(
         title=title,
@@ -410,7 +423,7 @@ def summarise(
         notes=[*notes, *profiled, *(note for holds, note in automatic if holds), *left_out_notes(missing)],
         intercept=intercept,
         reference=str(classes[base]),
-        quality=quality(fit, len(classes), intercept),
+        quality=judged_quality(quality(fit, len(classes), intercept), fit, machines, errors, freedom),
         left_out=missing,
         errors=errors,
         freedom=freedom,

@@ -27,6 +27,8 @@ from adaline.inference.likelihood import (
     Quality,
     WaldInference,
     WaldTest,
+    against,
+    judged_quality,
     log_odds,
     quality,
     quality_lines,
@@ -99,7 +101,7 @@ class OrdinalSummary(CoefficientTable):
 
     def closing(self) -> list[str]:
         """Return how likely the model makes the rows, in lines."""
-        return quality_lines(self.quality, "thresholds alone")
+        return quality_lines(self.quality, "thresholds alone", self.errors)
 
 
 def summarise_ordinal(
@@ -151,7 +153,7 @@ def summarise_ordinal(
         intercept=False,
         between=[f"{low} | {high}" for low, high in pairwise(classes)],
         odds=odds,
-        quality=quality(fit, len(classes), True),
+        quality=judged_quality(quality(fit, len(classes), True), fit, [against(fit, 1, 0)], errors, freedom),
         left_out=missing,
         errors=errors,
         student=bool(np.isfinite(freedom)),

@@ -205,7 +205,9 @@ def robust_test(
     tested = read_hypotheses(hypothesis, value, names, intercept)
     q, freedom, tests = len(tested.matrix), judged.freedom, []
     for fit, root in zip(judged.fits, judged.roots("tests"), strict=True):
-        squares = wald_squares(fit, tested, [fit.dependence.drop(fit.solution.theta)[0]], [root])
+        squares = wald_squares(
+            fit, tested, [fit.dependence.drop(fit.solution.theta)[0]], [root], judged.errors, freedom
+        )
         tests.append((squares / q, wald_chance(squares, q, freedom)))
     f, p = (column[0] if flat else np.array(column) for column in zip(*tests, strict=True))
     return HypothesisTest(tested.texts, f, (q, freedom), p, judged.errors)

@@ -8,7 +8,11 @@ say <- function(case, what, values) {
 errors <- function(case, fit, groups, ...) {
   if (inherits(fit, "glm")) for (again in 1:2) fit <- update(fit, start = coef(fit))  # weights of the last step
   say(case, "estimate", coef(fit))
-  for (type in c("CR2", "CR3")) say(case, type, sqrt(diag(vcovCR(fit, groups, type, ...))))
+  for (type in c("CR2", "CR3")) {
+    covariance <- vcovCR(fit, groups, type, ...)
+    say(case, type, sqrt(diag(covariance)))
+    if (length(unique(groups)) > length(coef(fit))) say(case, paste(type, "of all slopes"), coef(fit)[-1] %*% solve(covariance[-1, -1], coef(fit)[-1]))
+  }
 }
 cat(sprintf("# R %s, clubSandwich %s\n", getRversion(), packageVersion("clubSandwich")))
 cat("case,what,index,value\n")
