@@ -99,6 +99,15 @@ def test_tables_of_likelihoods_are_those_of_r(case: str) -> None:
         assert differences == pytest.approx(THEIRS[case, "drop1.aic"], rel=1e-8, abs=1e-9)
 
 
+def test_ratios_of_ordered_classes_are_those_of_r() -> None:
+    model, _, table = fitted("ordered")
+    found = anova(model, X=table)
+    for mine, name in {"df": "df", "chi2": "statistic", "p_value": "p"}.items():
+        assert close(column(found, mine), THEIRS["ordered", f"ratio2.{name}"], 1e-7)  # as far as polr goes
+    dropped = {row["term"]: row["chi2"] for row in drop1(model, table).rows[1:]}
+    assert dropped == pytest.approx(column(found, "chi2"))
+
+
 @pytest.mark.parametrize("case", [*LINEAR, *FAMILIES])
 def test_inflation_of_terms_is_that_of_r(case: str) -> None:
     found = term_inflation(fitted(case)[0])

@@ -426,7 +426,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
     def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedLikelihoods:
         check_is_fitted(self, "classes_")
         rows.refuse_exposure(self)
-        sources = [self._same_rows(*rows[:4])] if options.needs_rows(rows.X) else None
+        sources = self._same_rows(*rows) if options.needs_rows(rows.X) else None
         return judge_likelihoods(self._fits, [self._outputs_loss()], sources, options)
 
     @np.errstate(all="ignore")  # statistics that overflow are shown as they are
@@ -439,7 +439,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
         judged, ends = asked.judged, None
         if interval == "profile":
             check_profile(asked.options, asked.rows.X)
-            rows, reach = self._same_rows(*asked.rows[:4]), quantile(judged.freedom, level)
+            rows, reach = self._same_rows(*asked.rows)[0], quantile(judged.freedom, level)
             ends = ordinal_profile_ends(judged.fits[0], self._fitted_with.cumulative, rows, reach)
         return summarise_ordinal(
             judged.fits[0],
@@ -491,7 +491,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
         own = np.zeros((side - 1 + thresholds, thresholds, side))  # slopes are those of any machine
         own[np.arange(side - 1), 0, np.arange(1, side)] = 1.0
         own[side - 1 + np.arange(thresholds), np.arange(thresholds), 0] = -1.0
-        return class_influence(fit, self._outputs_loss(), self._same_rows(X, y, sample_weight, offset), own)
+        return class_influence(fit, self._outputs_loss(), self._same_rows(X, y, sample_weight, offset)[0], own)
 
     def _outputs_loss(self) -> Loss:
         """Return the loss of a row as a function of w'x - threshold_k, for inference."""
@@ -504,14 +504,21 @@ class OrdinalRegression(NearFits, LinearClassifier):
         """Whether the model was fitted with an offset."""
         return self._fits[0].offset
 
-    def _same_rows(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, offset: OffsetsLike = None) -> Source:
+    def _same_rows(
+        self,
+        X: RowsLike,
+        y: TargetsLike,
+        sample_weight: WeightsLike,
+        offset: OffsetsLike = None,
+        exposure: OffsetsLike = None,
+    ) -> list[Source]:
         """Return rows given again as they were fitted: the index of a class is that among those with rows."""
         ascending = np.argsort(self.classes_)
         source = open_labelled(self, X, y, sample_weight, reset=False, offset=offset).encoded(self.classes_[ascending])
         refuse_other_rows(self, source)
         present = np.isin(self.classes_, self._fitted_classes())
         index = np.where(present, np.cumsum(present) - 1.0, 0.0)[ascending]
-        return recoded(source, index[:, None], present[ascending].astype(np.float64))
+        return [recoded(source, index[:, None], present[ascending].astype(np.float64))]
 
     def score(
         self,
