@@ -151,6 +151,26 @@ def test_rows_without_trials_are_no_observations() -> None:
     assert [found["aic"], found["bic"]] == pytest.approx(theirs["criteria"], rel=1e-9)
 
 
+def test_a_softmax_is_that_of_multinom() -> None:
+    y, theirs = np.digitize(COUNTS["count"], [4.5, 8.5]), MORE["softmax"]
+    model = LogisticRegression().fit(X, y)
+    summary = model.summary()
+    for name in ("estimate", "std_error"):
+        assert column(summary, name) == pytest.approx(theirs[name], rel=1e-8), name
+    assert anova(model, type=2, X=X, y=y).rows[1]["chi2"] == pytest.approx(theirs["ratio"][0], rel=1e-7)
+
+
+def test_ratios_of_a_negative_binomial_are_those_of_glm_nb() -> None:
+    """Each of the models has its own shape, that without columns too."""
+    rows, theirs = {"X": COUNTS[["x1", "x2"]], "y": COUNTS["count"]}, MORE["shape"]
+    model = GeneralizedLinear("negative_binomial").fit(**rows)
+    found = model.summary().to_dict()
+    assert [found["log_likelihood"], found["null_log_likelihood"]] == pytest.approx(theirs["log_likelihood"], rel=1e-9)
+    last = anova(model, type=2, **rows).rows[1]["chi2"]
+    assert [found["chi2"], last] == pytest.approx(theirs["ratio"], rel=1e-6)  # as far as glm.nb goes
+    assert found["pseudo_r_squared"] == pytest.approx(theirs["mcfadden"][0], rel=1e-6)
+
+
 @pytest.mark.parametrize("case", ["ordered_logit", "ordered_probit", "ordered_cloglog", "softmax"])
 def test_profiles_and_influence_of_classes(case: str) -> None:
     y = np.digitize(COUNTS["count"], [4.5, 8.5])

@@ -166,6 +166,15 @@ def test_penalties_of_a_net_do_not_depend_on_the_unit_of_precisions(settings: di
         assert net.certificate_.objective == pytest.approx(wanted.certificate_.objective)
 
 
+@pytest.mark.parametrize(("loss", "target"), [("squared", "amount"), ("poisson", "count")])
+def test_nets_of_precisions_are_those_of_glmnet(loss: Any, target: str) -> None:
+    """Whose objective is a mean over the rows: those without weight count for nothing."""
+    theirs, rows = THEIRS["net_gaussian" if loss == "squared" else "net_poisson"], (WEIGHT > 0).sum()
+    for k, strength in enumerate((0.2, 0.05, 0.01), start=1):
+        net = ElasticNet(loss=loss, l1=strength * rows, weights="precision").fit(X, ROWS[target], WEIGHT)
+        np.testing.assert_allclose(np.append(net.intercept_, net.coef_), theirs[f"lambda{k}"], rtol=1e-6, atol=1e-8)
+
+
 def test_weights_of_a_stream_and_of_trials_are_scaled_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ROWS.assign(p=WEIGHT).to_csv(tmp_path / "rows.csv", index=False)
     wanted = ElasticNet(l1=2.0, weights="precision").fit(X, ROWS.amount, WEIGHT)

@@ -3,7 +3,7 @@
 # Weights are inverse variances up to a factor, some of them zero. The log-likelihoods are those of densities whose dispersion
 # is divided by the weight of the row, at deviance / rows: R's own AIC is that of gaussian and of poisson, and weighs log
 # densities as if weights were frequencies in Gamma and inverse.gaussian.
-suppressMessages({library(statmod); library(sandwich)})
+suppressMessages({library(statmod); library(sandwich); library(glmnet)})
 options(warn = -1)
 exact <- glm.control(epsilon = 1e-300, maxit = 200)
 rows <- read.csv("tests/data/glm/rows.csv")
@@ -14,7 +14,8 @@ say <- function(case, what, values) {
   values <- as.vector(t(values))
   for (i in seq_along(values)) cat(sprintf("%s,%s,%d,%.15g\n", case, what, i - 1, values[i]))
 }
-cat(sprintf("# R %s, statmod %s, sandwich %s\n", getRversion(), packageVersion("statmod"), packageVersion("sandwich")))
+cat(sprintf("# R %s, statmod %s, sandwich %s, glmnet %s\n", getRversion(), packageVersion("statmod"), packageVersion("sandwich"),
+            packageVersion("glmnet")))
 cat("case,what,index,value\n")
 say("rows", "weight", rows$p)
 
@@ -75,3 +76,12 @@ rise <- function(b) deviance(glm(amount ~ x2 + offset(b * x1), Gamma("log"), row
   deviance(gamma) - phi * qt(0.975, df.residual(gamma))^2
 b <- coef(gamma)[2]
 say("gamma", "profile", c(uniroot(rise, c(b - 2, b), tol = 1e-13)$root, uniroot(rise, c(b, b + 2), tol = 1e-13)$root))
+
+# nets, whose weights glmnet divides by their mean
+for (family in c("gaussian", "poisson")) {
+  lambda <- c(0.2, 0.05, 0.01)
+  y <- if (family == "gaussian") rows$amount else rows$count
+  fit <- glmnet(as.matrix(rows[, c("x1", "x2")]), y, family, weights = rows$p, lambda = lambda, standardize = FALSE, thresh = 1e-22,
+                maxit = 1e7)
+  for (k in 1:3) say(paste0("net_", family), paste0("lambda", k), as.vector(coef(fit)[, k]))
+}
