@@ -28,7 +28,7 @@ __all__ = ["LINKS", "Link", "Power"]
 LARGEST_EXPONENT = 700.0  # exponents up to which exp does not overflow
 # exp(z) below which differences of cloglog are computed by their series; doubling it leaves the series too short
 SMALL_EXP = 0.05
-NEAR, SERIES, FRACTION = 4.0, 80, 70  # up to where a series gives the normal distribution, and terms, in double-double
+NEAR, SERIES, FRACTION = 4.0, 80, 100  # up to where a series gives the normal distribution, and terms, in double-double
 PEAK = (0.3989422804014327, -2.49232720227773e-17)  # 1 / sqrt(2 pi)
 FAR_TAIL = 8.0  # distance from which the ratio of Mills is a continued fraction; nearer to zero it takes more terms
 

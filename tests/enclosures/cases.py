@@ -15,7 +15,10 @@ from tests.certificates.cases import DESIGNS, draw_case
 from tests.certificates.exact import mp
 from tests.enclosures.exact import contained, rational, solve
 
-LIKELIHOODS = ("logistic", "softmax", "binomial", "poisson", "gamma", "tweedie", "negative binomial")
+LIKELIHOODS = (
+    *("logistic", "softmax", "binomial", "poisson", "gamma", "tweedie", "negative binomial"),
+    *("probit", "cloglog", "binomial log", "poisson identity", "poisson sqrt", "gamma inverse", "inverse gaussian"),
+)
 DIGITS = 100  # of the arithmetic in which likelihoods are minimised
 MODERATE = 1e6  # condition below which enclosures are as wide as a few units in the last place
 

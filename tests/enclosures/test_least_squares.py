@@ -12,8 +12,21 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
-from adaline import LinearRegression, Ridge, open_table, set_threads
+from adaline import (
+    FisherDiscriminant,
+    GaussianClassifier,
+    KMeans,
+    LeastSquaresClassifier,
+    LinearRegression,
+    LogisticRegression,
+    Perceptron,
+    Ridge,
+    open_table,
+    set_threads,
+)
+from adaline.enclosures.rational import Between
 from adaline.enclosures.rounding import ends, scaled_outwards
 from adaline.errors import AdalineError, AdalineWarning
 from adaline.sources import array
@@ -192,3 +205,34 @@ def test_a_wrong_proof_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     located = linear._located
     monkeypatch.setattr(linear, "_located", precise)
     assert not all(one.holds for one in verdicts(0, 60))
+
+
+@pytest.mark.parametrize(
+    "kind", [LinearRegression, Ridge, LogisticRegression, GaussianClassifier, LeastSquaresClassifier]
+)
+def test_other_rows_than_those_of_the_fit_are_noticed(kind: Any) -> None:
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(80, 3))
+    t = (x[:, 0] + rng.normal(size=80) > 0).astype(int)
+    model = kind().set_params(**({"penalty": 1.0} if kind is Ridge else {})).fit(x[:60], t[:60])
+    same, other = model.enclose(x[:60], t[:60]), model.enclose(x, t)
+    assert same.proved
+    assert other.proved
+    assert same.agrees
+    assert not other.agrees
+    assert "other rows" in str(other)
+    assert "other rows" not in str(same)
+
+
+def test_systems_without_enclosures_say_who_has_them() -> None:
+    with pytest.raises(AttributeError, match=r"'KMeans' has no attribute 'enclose'.*LinearRegression"):
+        KMeans().enclose  # noqa: B018
+    assert not hasattr(Perceptron(), "enclose")
+    with pytest.raises(NotFittedError):
+        FisherDiscriminant().enclose(np.eye(3), [0, 1, 1])
+
+
+@pytest.mark.parametrize("what", ["inverse", "root", "log"])
+def test_functions_of_numbers_above_zero_refuse_others(what: str) -> None:
+    with pytest.raises(AdalineError, match="not all above zero"):
+        getattr(Between(Fraction(0), Fraction(1)), what)()

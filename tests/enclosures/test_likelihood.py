@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,16 @@ import pytest
 from adaline import GeneralizedLinear, LeastSquaresClassifier, LogisticRegression, datasets, open_table
 from adaline.enclosures.likelihood import enclose_loss
 from adaline.errors import AdalineError
-from adaline.losses import Logistic, NegativeBinomial, Tweedie
+from adaline.links import FRACTION
+from adaline.losses import Binomial, Logistic
 from adaline.penalties import no_penalty
 from adaline.sources import ArraySource
 from adaline.sums import bounded_score
-from adaline.sums.bounded_score import LinkedPoint
+from adaline.sums.bounded_slope import bounded_slope, weighing
 from adaline.twofold import Twofold
+from tests.certificates.cases import FAMILIES
+from tests.certificates.exact import Jet
+from tests.enclosures.cases import LIKELIHOODS
 from tests.enclosures.exact import contained, rational, solve
 
 RNG = np.random.default_rng(8)
@@ -53,28 +58,54 @@ def test_outputs_in_double_double_are_as_near_as_their_bound(native: Any, monkey
     assert wrong.max() > 0
 
 
-@pytest.mark.parametrize("loss", ["binomial", "poisson", "gamma", Tweedie(1.3), NegativeBinomial(3.0)])
-def test_slopes_are_as_near_as_their_bound(loss: Any) -> None:
-    linked = GeneralizedLinear(loss=loss)._fitted_with.of_row().linked
-    z, lo = RNG.uniform(-30, 30, (200, 1)), RNG.uniform(-1, 1, (200, 1)) * 2.0**-54
-    t = (RNG.uniform(size=(200, 1)) < 0.5).astype(float) if loss == "binomial" else RNG.gamma(1.0, 1.0, (200, 1))
-    point = LinkedPoint(linked, False, np.zeros(1), np.zeros(1), np.zeros(0))
-    slope, bound = linked.slope_twofold(Twofold(z, lo), t), point.terms(z, t)
-    for hi, low, a, b, y, most in zip(*(np.ravel(one).tolist() for one in (*slope, z, lo, t, bound)), strict=True):
-        with mpmath.mp.workdps(60):
-            exact = _slope(linked.family, mpmath.mpf(a) + mpmath.mpf(b), mpmath.mpf(y))
-            wrong = float(abs(mpmath.mpf(hi) + mpmath.mpf(low) - exact))
-        assert wrong <= (2**10 + 2**7 * abs(a)) * 2.0**-106 * most
+OUTPUTS = {  # of families whose outputs have ends, or whose terms are not treated everywhere
+    "probit": (-30, 29),
+    "cloglog": (-30, 6),
+    "binomial log": (-20, -1e-3),
+    **dict.fromkeys(("poisson identity", "poisson sqrt", "gamma inverse", "inverse gaussian"), (1e-3, 60)),
+}
 
 
-def _slope(family: Any, z: Any, t: Any) -> Any:
-    m = mpmath.exp(z)
-    if family.name == "binomial":
-        return m / (1 + m) - t
-    if family.name == "negative_binomial":
-        return (t + mpmath.mpf(family.shape)) * m / (m + mpmath.mpf(family.shape)) - t
-    p = mpmath.mpf(family.power)
-    return m ** (2 - p) - t * m ** (1 - p)
+@pytest.mark.parametrize("name", LIKELIHOODS[2:])
+def test_slopes_are_as_near_as_their_bound(name: str) -> None:
+    linked, cost, few = FAMILIES[name].model()._loss().linked, FAMILIES[name].cost, 60
+    assert cost is not None
+    z = RNG.uniform(*OUTPUTS.get(name, (-30, 30)), (few, 1))
+    lo = z * RNG.uniform(-0.5, 0.5, (few, 1)) * 2.0**-53
+    classes = isinstance(linked.family, Binomial)
+    t = (RNG.uniform(size=(few, 1)) ** 4).round(RNG.integers(4)) if classes else RNG.gamma(1.0, 1.0, (few, 1))
+    slope, error, curvature, change = bounded_slope(linked, Twofold(z, lo), t)
+    weight, again = weighing(linked, z, t)
+    assert np.isfinite(error).all()
+    assert (again == change).all()
+    for k in range(few):
+        with mpmath.mp.workdps(120):
+            at, y = mpmath.mpf(float(z[k, 0])), mpmath.mpf(float(t[k, 0]))
+            exact = cost(Jet(at + mpmath.mpf(float(lo[k, 0])), 1), y)
+            assert abs(mpmath.mpf(float(slope.hi[k, 0])) + mpmath.mpf(float(slope.lo[k, 0])) - exact.b) <= error[k, 0]
+            assert exact.c <= curvature[k, 0]
+            here = cost(Jet(at, 1), y).c
+            assert abs(here - weight[k, 0]) <= 2.0**-40 * here
+            for way in (-1, 1):
+                moved = cost(Jet(at + way / mpmath.mpf(float(change[k, 0])), 1), y).c
+                assert not here or abs(mpmath.log(moved / here)) <= 1
+    assert (error <= 2.0**-60 * (np.abs(slope.hi) + 1e-3)).all()
+
+
+def test_two_convergents_of_the_normal_tail_are_near_each_other() -> None:
+    first, second = Fraction(0), Fraction(0)
+    for k in range(FRACTION + 1, 0, -1):
+        second = Fraction(k) / (4 + second)
+        first = Fraction(k) / (4 + first) if k <= FRACTION else first
+    assert abs(first - second) < (4 + first) / 2**101
+
+
+@pytest.mark.parametrize("link", ["log", "identity"])
+def test_outputs_without_a_mean_have_no_bound(link: Any) -> None:
+    linked = GeneralizedLinear(loss="binomial", link=link)._loss().linked
+    z = np.array([[-0.5], [0.5], [1.5]])
+    error = bounded_slope(linked, Twofold(z, 0 * z), np.ones_like(z)).error[:, 0]
+    assert np.isfinite(error).tolist() == [link == "log", link == "identity", False]
 
 
 def test_settings_files_and_threads(tmp_path: Path) -> None:
@@ -143,7 +174,10 @@ def test_no_maximum_is_no_proof() -> None:
         (LogisticRegression(l1=1.0), "l1"),
         (LogisticRegression(penalty="auto"), "standardize"),
         (GeneralizedLinear(loss="poisson", l1=1.0), "l1"),
-        (GeneralizedLinear(loss="binomial", link="probit"), "no enclosures of loss='binomial'"),
+        (GeneralizedLinear(loss="huber"), "no enclosures of loss='huber'"),
+        (GeneralizedLinear(loss="tukey"), "strictly convex"),
+        (GeneralizedLinear(loss="softmax"), "LogisticRegression"),
+        (GeneralizedLinear(loss="gaussian", link="log"), "strictly convex"),
     ],
 )
 def test_what_has_no_enclosure_says_so(model: Any, why: str) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import sys
 from pathlib import Path
+from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
 
 from adaline.enclosures import checker
+from tests.certificates.cases import FAMILIES
+from tests.certificates.exact import Jet
 from tests.enclosures.proofs import mutated, proven
 
 
@@ -44,3 +47,29 @@ def test_exponentials_lie_within_their_bounds() -> None:
             exact = mpmath.exp(mpmath.mpf(float(z))) * checker.UNIT
             assert low <= exact <= high
         assert high - low <= 2 + (high >> 200)
+
+
+@pytest.mark.parametrize(
+    ("name", "loss", "low", "high"),
+    [
+        ("binomial", {"name": "binomial"}, -300, 300),
+        ("probit", {"name": "binomial", "link": "probit"}, -30, 30),
+        ("cloglog", {"name": "binomial", "link": "cloglog"}, -400, 6),
+        ("binomial log", {"name": "binomial", "link": "log"}, -30, -1e-3),
+        ("tweedie", {"name": "tweedie", "power": 1.5}, -30, 30),
+        ("poisson identity", {"name": "tweedie", "power": 1, "link": 1.0}, 1e-3, 50),
+        ("poisson sqrt", {"name": "tweedie", "power": 1, "link": 0.5}, 1e-3, 50),
+        ("gamma inverse", {"name": "tweedie", "power": 2, "link": -1.0}, 1e-3, 50),
+        ("inverse gaussian", {"name": "tweedie", "power": 3, "link": -2.0}, 1e-3, 50),
+    ],
+)
+def test_slopes_and_curvatures_lie_within_their_bounds(name: str, loss: Any, low: float, high: float) -> None:
+    rng, cost = np.random.default_rng(2), FAMILIES[name].cost
+    assert cost is not None
+    for z, t in zip(rng.uniform(low, high, 12).tolist(), rng.uniform(size=12).tolist(), strict=True):
+        slope, curvature = checker.LOSSES[loss["name"]](checker.real(z), [checker.real(t)[0]], loss)
+        with mpmath.mp.workdps(500):
+            exact = cost(Jet(mpmath.mpf(z), 1), mpmath.mpf(t))
+            assert slope[0] <= exact.b * checker.UNIT <= slope[1]
+            assert curvature[0] <= exact.c * checker.UNIT <= curvature[1]
+        assert slope[1] - slope[0] <= 2 + (max(map(abs, slope)) >> 150)

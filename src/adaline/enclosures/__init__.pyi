@@ -5,6 +5,7 @@ from adaline.enclosures.enclosure import Enclosure as Enclosure
 from adaline.enclosures.enclosure import enclosure_of as enclosure_of
 from adaline.enclosures.least_squares import enclose_least_squares as enclose_least_squares
 from adaline.enclosures.likelihood import enclose_loss as enclose_loss
+from adaline.enclosures.likelihood import refuse_loss as refuse_loss
 from adaline.enclosures.polynomial import ExactProducts as ExactProducts
 from adaline.enclosures.proof import ClassTargets as ClassTargets
 from adaline.enclosures.proof import Statement as Statement

@@ -30,6 +30,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -37,6 +38,7 @@ PLACES = 1100
 UNIT = 1 << PLACES
 WORKING = 256  # binary places of exponentials; 64 fewer and the bounds of ill-conditioned problems are not confirmed
 TERMS = 30  # terms of the exponential series, of arguments below 2^-8; a third fewer lose some of the WORKING bits
+SERIES, FRACTION = 160, 400  # terms of the normal distribution near zero, and steps of its tail beyond 4
 KEPT = 320  # bits to which a centre is rounded; doubling it makes exact arithmetic slower
 STEPS = 4
 MISSING = {"", "na", "n/a", "nan", "null", "none", "?"}
@@ -125,32 +127,174 @@ def squared(z: WholeInterval, t: list[int], _: dict[str, Any]) -> tuple[WholeInt
     return plus(z, (-t[0], -t[0])), (UNIT, UNIT)
 
 
-def binomial(z: WholeInterval, t: list[int], _: dict[str, Any]) -> tuple[WholeInterval, WholeInterval]:
-    """Return them of yes ln(1 + exp(-z)) + no ln(1 + exp(z))."""
+def binomial(z: WholeInterval, t: list[int], loss: dict[str, Any]) -> tuple[WholeInterval, WholeInterval]:
+    """Return them of -yes ln(mean) - no ln(1 - mean)."""
     yes, no = t if len(t) == 2 else (t[0], UNIT - t[0])
     if yes < 0 or no < 0:
         raise Refuted("a share is not between 0 and 1")
-    e, one = exp_bounds(z), (UNIT, UNIT)
-    rest = divided(one, plus(one, e))
+    (first, bend), (second, other) = LINKS[loss.get("link", "logit")](z)
+    weigh, weigh_rest = (yes, yes), (no, no)
+    slope = plus(times(weigh, first), times(weigh_rest, second))
+    return slope, plus(times(weigh, bend), times(weigh_rest, other))
+
+
+Terms = tuple[tuple[WholeInterval, WholeInterval], tuple[WholeInterval, WholeInterval]]
+
+
+def logit(z: WholeInterval) -> Terms:
+    """Return slope and curvature of -ln(mean), and of -ln(1 - mean), mean = 1 / (1 + exp(-z))."""
+    one = (UNIT, UNIT)
+    rest = divided(one, plus(one, exp_bounds(z)))
     mean = divided(one, plus(one, exp_bounds(minus(z))))
-    slope = plus(times((no, no), mean), minus(times((yes, yes), rest)))
-    return slope, times((yes + no, yes + no), times(mean, rest))
+    curvature = times(mean, rest)
+    return (minus(rest), curvature), (mean, curvature)
+
+
+def probit(z: WholeInterval) -> Terms:
+    """Return them of the normal distribution: of r = phi(z) / Phi(z), which falls, and r (z + r)."""
+    each = []
+    for end in (z, minus(z)):
+        r = mills_ratio(end[1])[0], mills_ratio(end[0])[1]
+        each.append((r, times(r, plus(end, r))))
+    return (minus(each[0][0]), each[0][1]), each[1]
+
+
+def cloglog(z: WholeInterval) -> Terms:
+    """Return them of mean = 1 - exp(-v), v = exp(z): of r = v / (exp(v) - 1), and r (v + r - 1).
+
+    r lies between 1 - v/2 and 1 - v/2 + v^2/12, which is used where v is small.
+    """
+    one, v = (UNIT, UNIT), exp_bounds(z)
+    if v[1] < UNIT >> 80:
+        left = v[0] // 2, v[1] // 2 + v[1] * v[1] // UNIT + 1
+        r = plus(left, one, minus(v))
+    else:
+        r = divided(v, plus(exp_bounds(v), minus(one)))
+        left = plus(v, r, minus(one))
+    return (minus(r), times(r, left)), (v, v)
+
+
+def log_share(z: WholeInterval) -> Terms:
+    """Return them of mean = exp(z)."""
+    if z[1] >= 0:
+        raise Refuted("an output has no mean")
+    one = (UNIT, UNIT)
+    odds = divided(one, plus(exp_bounds(minus(z)), minus(one)))
+    return (minus(one), (0, 0)), (odds, times(odds, plus(one, odds)))
+
+
+def itself(z: WholeInterval) -> Terms:
+    """Return them of mean = z."""
+    one = (UNIT, UNIT)
+    yes, no = divided(one, z), divided(one, plus(one, minus(z)))
+    return (minus(yes), times(yes, yes)), (no, times(no, no))
+
+
+LINKS: dict[str, Callable[[WholeInterval], Terms]] = {
+    "logit": logit,
+    "probit": probit,
+    "cloglog": cloglog,
+    "log": log_share,
+    "identity": itself,
+}
+
+
+def mills_ratio(z: int) -> WholeInterval:
+    """Return bounds on phi(z) / Phi(z).
+
+    With a = |z| up to 4, Phi(-a) = 1/2 - phi (a + a^3 / 3 + a^5 / (3 5) + ...), whose terms fall by half from the 16th
+    on. Beyond, phi / Phi(-a) = a + 1 / (a + 2 / (a + 3 / (a + ...))), which lies between any two convergents in a row.
+    """
+    a, one = (abs(z), abs(z)), (UNIT, UNIT)
+    if a[0] <= 4 * UNIT:
+        square, term, total = times(a, a), a, a
+        for k in range(1, SERIES):
+            term = times(term, square)
+            term = term[0] // (2 * k + 1), term[1] // (2 * k + 1) + 1
+            total = plus(total, term)
+        phi = density(square)
+        tail = plus((UNIT // 2, UNIT // 2), minus(times(phi, (total[0], total[1] + term[1]))))
+        return divided(phi, tail if z < 0 else plus(one, minus(tail)))
+    ends: list[int] = []
+    for steps in (FRACTION, FRACTION + 1):
+        left = (0, 0)
+        for k in range(steps, 0, -1):
+            left = divided((k * UNIT, k * UNIT), plus(a, left))
+        ends += plus(a, left)
+    ratio = min(ends), max(ends)
+    if z < 0:
+        return ratio
+    phi = density(times(a, a))
+    return divided(phi, plus(one, minus(divided(phi, ratio))))
+
+
+def density(square: WholeInterval) -> WholeInterval:
+    """Return bounds on exp(-square / 2) / sqrt(2 pi)."""
+    half = square[0] // 2, square[1] // 2 + 1
+    return divided(divided((UNIT, UNIT), exp_bounds(half)), root_of_two_pi())
+
+
+@cache
+def root_of_two_pi() -> WholeInterval:
+    """Return bounds on sqrt(2 pi), pi = 16 arctan(1/5) - 4 arctan(1/239)."""
+
+    def arctan(k: int) -> int:
+        return sum((-1) ** i * (UNIT // ((2 * i + 1) * k ** (2 * i + 1))) for i in range(PLACES))
+
+    pi, lost = 16 * arctan(5) - 4 * arctan(239), 32 * PLACES
+    return math.isqrt(2 * (pi - lost) * UNIT), math.isqrt(2 * (pi + lost) * UNIT) + 1
 
 
 def tweedie(z: WholeInterval, t: list[int], loss: dict[str, Any]) -> tuple[WholeInterval, WholeInterval]:
-    """Return them of exp(a z) / a - t exp(b z) / b, a = 2 - p, b = 1 - p, with the limits where one of them is zero."""
+    """Return them of m^a / a - t m^b / b, a = 2 - p, b = 1 - p, with the limits where one of them is zero.
+
+    The mean m is exp(z), or z^q where the proof has a link, of exponent 1 / q.
+    """
     power = Fraction(loss["power"])
-    if not 1 <= power <= 2 or t[0] < 0:
-        raise Refuted("the power is not from 1 to 2, or a target is negative")
+    if power < 1 or t[0] < 0:
+        raise Refuted("the power is below 1, or a target is negative")
     each = []
-    for a in (2 - power, 1 - power):
-        ends = sorted((z[0] * a, z[1] * a))
-        each.append(
-            (exp_bounds((math.floor(ends[0]), math.ceil(ends[1]))), (math.floor(a * UNIT), math.ceil(a * UNIT)))
-        )
-    (first, own), (second, other) = each
-    second = times((t[0], t[0]), second)
-    return plus(first, minus(second)), plus(times(own, first), minus(times(other, second)))
+    if "link" not in loss:
+        if power > 2:
+            raise Refuted("the power is not from 1 to 2")
+        for a in (2 - power, 1 - power):
+            ends = sorted((z[0] * a, z[1] * a))
+            own = exp_bounds((math.floor(ends[0]), math.ceil(ends[1])))
+            each.append((own, times((math.floor(a * UNIT), math.ceil(a * UNIT)), own)))
+    else:
+        q = 1 / Fraction(loss["link"])
+        if q * (q * (2 - power) - 1) < 0 or q * (q * (1 - power) - 1) > 0:
+            raise Refuted("the loss is not convex")
+        for k in (q * (2 - power) - 1, q * (1 - power) - 1):
+            own = times(fraction(q), powered(z, k))
+            each.append((own, divided(times(fraction(abs(k)), magnitude(own)), z)))
+            if (k < 0) != (q < 0):
+                each[-1] = each[-1][0], minus(each[-1][1])
+    (first, bend), (second, other) = each
+    count = (t[0], t[0])
+    return plus(first, minus(times(count, second))), plus(bend, minus(times(count, other)))
+
+
+def fraction(value: Fraction) -> WholeInterval:
+    """Return bounds on a rational number."""
+    return math.floor(value * UNIT), math.ceil(value * UNIT)
+
+
+def magnitude(a: WholeInterval) -> WholeInterval:
+    """Return the absolute values of numbers that have one sign."""
+    return a if a[0] >= 0 else minus(a)
+
+
+def powered(z: WholeInterval, k: Fraction) -> WholeInterval:
+    """Return a power of numbers above zero, the exponent a multiple of 1/2."""
+    if z[0] <= 0 or 2 * k % 1:
+        raise Refuted("an output has no mean, or its power is not a multiple of 1/2")
+    found, root = (UNIT, UNIT), (math.isqrt(z[0] * UNIT), math.isqrt(z[1] * UNIT) + 1)
+    for _ in range(abs(math.trunc(k))):
+        found = times(found, z)
+    if k % 1:
+        found = times(found, root)
+    return found if k >= 0 else divided((UNIT, UNIT), found)
 
 
 def negative_binomial(z: WholeInterval, t: list[int], loss: dict[str, Any]) -> tuple[WholeInterval, WholeInterval]:

@@ -38,6 +38,7 @@ WITHIN = (
     "uniqueness is not proved: within the classes, columns are constant, or linear combinations of others up to "
     "rounding; drop them"
 )
+EQUAL_MEANS = "it is not proved that the means of the classes differ"
 UNKNOWN_WEIGHT = "the weight of a class is lost in the rounding of the others': use weights of similar size"
 
 
@@ -68,9 +69,9 @@ class ClassPriors(NamedTuple):
     def logs(self, weights: list[Between]) -> list[Between]:
         """Return them, up to what is the same for all classes."""
         if self.given is not None:
-            return [Between(Fraction(p), Fraction(p)).log() for p in self.given.tolist()]
+            return [Between.of(p).log() for p in self.given.tolist()]
         if not self.of_weights:
-            return [Between(Fraction(0), Fraction(0))] * len(weights)
+            return [Between.of(0.0)] * len(weights)
         total = _sum(weights).inverse()
         return [one.times(total).log() for one in weights]
 
@@ -136,68 +137,85 @@ def enclose_discriminants(
 ) -> Enclosure:
     """Return bounds on the discriminants for rows whose targets are the indices of classes that all have rows."""
     before, d, two = source.reads[0], source.shape.features, classes == 2
-    targets = 1 if two else classes
-    beside = WithClasses(source, classes, targets)
+    beside = WithClasses(source, classes, 1 if two else classes)
     weights = _weights(beside, classes)
-    total = _sum(weights)
-    chosen = [[total, total.times(Fraction(-1))]] if two else [_pulled(weights, total, k) for k in range(classes)]
-    added = Added.of([[Between(Fraction(0), Fraction(0)), *own[1:], *([None] * d)] for own in chosen])
-    found = enclose_least_squares(
-        beside, True, no_penalty(beside.shape.features), np.zeros((targets, classes + d)), added=added
-    )
-    reason, passes = WITHIN if found.reason == DEPENDENT else found.reason, source.reads[0] - before
+    found = _solved(beside, weights, two)
+    reason = found.reason
     if not reason and min(one.low for one in weights) <= 0:
         reason = UNKNOWN_WEIGHT
-    nowhere = np.full((targets, 1 + d), np.inf)
-    if reason:
-        lower, upper = (end[0] if two else end for end in (-nowhere, nowhere))
-        return Enclosure(lower, upper, names, reason, passes)
-    logs = kind.prior.logs(weights)
-    shares, rest = [], []
-    for k in range(targets):
-        own = _constants(found, k, classes)
-        if two:
-            share = [Between(Fraction(1, 2), Fraction(1, 2))]
-            more = logs[1].plus(logs[0].times(Fraction(-1)))
-            away = weights[0].inverse().plus(weights[1].inverse().times(Fraction(-1))).times(total)
-            more = more.plus(away.times(Fraction(-1, 2)))
-        else:
-            share = [
-                w.times(total.inverse()).plus(Fraction(j == k)).times(Fraction(1, 2)) for j, w in enumerate(weights)
-            ]
-            share = share[1:]
-            more = logs[k].plus(weights[k].inverse().times(total).plus(Fraction(-1)).times(Fraction(1, 2)))
-        near = [float((one.low + one.high) / 2) for one in share]
-        for one, q, constant in zip(share, near, own[1:], strict=True):
-            more = more.plus(one.plus(-Fraction(q)).times(constant))
-        shares.append(near)
-        rest.append(more)
     scale = None
-    if kind.of_unit_spread and two:
-        spread = _constants(found, 0, 2)[1].plus(total.times(_sum([one.inverse() for one in weights])))
-        spread = spread.times(Fraction(-1))
-        if spread.low <= 0:
-            reason = "it is not proved that the means of the classes differ"
-            return Enclosure(-nowhere[0], nowhere[0], names, reason, passes)
-        scale = spread.root().inverse()
+    if not reason and two and kind.of_unit_spread:
+        spread = _spread(found, weights)
+        scale, reason = (spread.root().inverse(), "") if spread.low > 0 else (None, EQUAL_MEANS)
+    passes = source.reads[0] - before
+    if reason:
+        far = np.full((1 + d,) if two else (classes, 1 + d), np.inf)
+        return Enclosure(-far, far, names, WITHIN if reason == DEPENDENT else reason, passes)
+    shares, rest = _thresholds(found, weights, kind.prior.logs(weights))
     constants = [
-        _functional(found, k, [Fraction(1), *map(Fraction, shares[k]), *([Fraction(0)] * d)]) for k in range(targets)
+        _functional(found, k, [Fraction(1), *map(Fraction, own), *([Fraction(0)] * d)]) for k, own in enumerate(shares)
     ]
     if kind.cut is not None:  # that number alone is taken from u'x
         rest = [one.times(Fraction(-1)) for one in constants]
-    lower, upper = np.empty((2, targets, 1 + d))
-    slopes = np.eye(classes + d)[classes:].tolist()
-    for k in range(targets):
-        each = [constants[k].plus(rest[k])]
-        each += [_functional(found, k, [Fraction(v) for v in row]) for row in slopes]
-        if scale is not None:
-            each = [value.times(scale) for value in each]
-        if kind.cut is not None:
-            each[0] = Between(-Fraction(kind.cut), -Fraction(kind.cut))
-        lower[k], upper[k] = zip(*(value.floats() for value in each), strict=True)
-    lower, upper = (end[0] if two else end for end in (lower, upper))
     solved = Discriminants(found, np.array(shares), rest, scale, kind.cut or 0.0, rows, two)
+    each = [_coefficients(found, k, one, d, scale) for k, one in enumerate(constants)]
+    for own, more in zip(each, rest, strict=True):
+        start = own[0].plus(more)
+        own[0] = Between.of(-kind.cut) if kind.cut is not None else start if scale is None else start.times(scale)
+    ends = np.array([[value.floats() for value in own] for own in each])
+    lower, upper = (ends[0] if two else ends)[..., 0], (ends[0] if two else ends)[..., 1]
     return Enclosure(lower, upper, names, "", passes, solved)
+
+
+def _solved(beside: WithClasses, weights: list[Between], two: bool) -> LinearEnclosure:
+    """Return the solutions of the normal equations, with r for the classes: of all, or of two their difference."""
+    total, zero = _sum(weights), Between.of(0.0)
+    chosen = [[total, total.times(Fraction(-1))]] if two else [_pulled(weights, total, k) for k in range(len(weights))]
+    d = beside.shape.features - len(weights) + 1
+    added = Added.of([[zero, *own[1:], *([None] * d)] for own in chosen])
+    start = np.zeros((len(chosen), len(weights) + d))
+    return enclose_least_squares(beside, True, no_penalty(beside.shape.features), start, added=added)
+
+
+def _spread(found: LinearEnclosure, weights: list[Between]) -> Between:
+    """Return u' S u / N = (m_1 - m_0)'u of two classes: it is - d - N (1/N_0 + 1/N_1)."""
+    inverses = _sum([one.inverse() for one in weights])
+    return _constants(found, 0, 2)[1].plus(_sum(weights).times(inverses)).times(Fraction(-1))
+
+
+def _thresholds(
+    found: LinearEnclosure, weights: list[Between], logs: list[Between]
+) -> tuple[list[list[float]], list[Between]]:
+    """Return q, in float64, and what is left of the constant of each discriminant beside c_0 + q'd."""
+    shares, rest = [], []
+    for k, _ in enumerate(found.bounds[0]):
+        share, more = _halfway(weights, logs) if len(weights) == 2 else _from_the_mean(weights, logs, k)
+        near = [float((one.low + one.high) / 2) for one in share]
+        for one, q, constant in zip(share, near, _constants(found, k, len(weights))[1:], strict=True):
+            more = more.plus(one.plus(-Fraction(q)).times(constant))
+        shares.append(near)
+        rest.append(more)
+    return shares, rest
+
+
+def _halfway(weights: list[Between], logs: list[Between]) -> tuple[list[Between], Between]:
+    """Return q, and the rest of the constant: of two classes."""
+    away = weights[0].inverse().plus(weights[1].inverse().times(Fraction(-1))).times(_sum(weights))
+    return [Between.of(0.5)], logs[1].plus(logs[0].times(Fraction(-1))).plus(away.times(Fraction(-1, 2)))
+
+
+def _from_the_mean(weights: list[Between], logs: list[Between], k: int) -> tuple[list[Between], Between]:
+    """Return them of class k of more than two."""
+    total = _sum(weights)
+    share = [w.times(total.inverse()).plus(Fraction(j == k)).times(Fraction(1, 2)) for j, w in enumerate(weights)]
+    return share[1:], logs[k].plus(weights[k].inverse().times(total).plus(Fraction(-1)).times(Fraction(1, 2)))
+
+
+def _coefficients(found: LinearEnclosure, k: int, constant: Between, d: int, scale: Between | None) -> list[Between]:
+    """Return a constant, as it is, and the slopes of a target, scaled."""
+    rows = np.eye(len(found.bounds[0][k]))[-d:].tolist() if d else []
+    slopes = [_functional(found, k, [Fraction(v) for v in row]) for row in rows]
+    return [constant, *(one if scale is None else one.times(scale) for one in slopes)]
 
 
 def _weights(beside: WithClasses, classes: int) -> list[Between]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.summary import AnyFrame, FrameBackend, escaped, frame_of, html_row, html_table, text_table
 from adaline.wording import counted, visible
 
+OTHER_ROWS = "\nthe model's coefficients lie outside: it was fitted to other rows, weights or settings than these"
 RowReader = Callable[[RowsLike], AnyArray]  # reads X as a model works on it
 
 
@@ -57,6 +58,8 @@ class Enclosure(Ends):
     names: list[str]
     reason: str
     passes: int
+    agrees: bool
+    """Whether the model's coefficients agree with the bounds in the digits that its certificate claims."""
     _outputs: Callable[[RowsLike], Ends] | None
     _statement: Statement | None
 
@@ -73,7 +76,20 @@ class Enclosure(Ends):
         """Make the named tuple of the bounds, with what is known beside them."""
         self = super().__new__(cls, lower, upper)
         self.names, self.reason, self.passes, self._outputs = list(names), reason, passes, outputs
-        self._statement = statement
+        self._statement, self.agrees = statement, True
+        return self
+
+    def beside(self, intercept: AnyArray, coef: AnyArray, digits: float) -> Self:
+        """Return this enclosure, having compared it with the coefficients of a model that claims so many digits.
+
+        Where most of them have fewer, the model was fitted to other rows than those that were enclosed.
+        """
+        if not self.reason:
+            given = np.column_stack([np.atleast_1d(host(intercept)), np.atleast_2d(host(coef))])
+            lower, upper = np.atleast_2d(self.lower), np.atleast_2d(self.upper)
+            wrong = np.maximum(np.abs(given - lower), np.abs(given - upper))
+            claimed = 10.0 ** (0.5 - np.nan_to_num(digits)) * np.maximum(np.abs(lower), np.abs(upper))
+            self.agrees = bool(np.median(wrong <= claimed + upper - lower) > 0)
         return self
 
     @property
@@ -145,7 +161,8 @@ class Enclosure(Ends):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain Python values."""
-        return {"coefficients": self._rows(), "proved": self.proved, "reason": self.reason, "passes": self.passes}
+        known = {"proved": self.proved, "reason": self.reason, "passes": self.passes, "agrees": self.agrees}
+        return {"coefficients": self._rows()} | known
 
     def to_frame(self, backend: FrameBackend | None = None) -> AnyFrame:
         """Return a frame with one row a coefficient, of pandas where it is installed, or of `backend`."""
@@ -172,7 +189,7 @@ class Enclosure(Ends):
         passes = counted(self.passes, "pass", "")
         if self.reason:
             return f"not proved: {self.reason} ({passes})"
-        return f"proved: exactly one solution, within these bounds ({passes})"
+        return f"proved: exactly one solution, within these bounds ({passes})" + OTHER_ROWS * (not self.agrees)
 
     def _rows(self) -> list[dict[str, Any]]:
         several = self.lower.ndim > 1

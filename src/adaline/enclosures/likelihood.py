@@ -1,15 +1,17 @@
-"""Enclosures of the minimum of a penalised likelihood: sum weight loss(z, t) + 1/2 theta'P theta, with |c'| <= c.
+"""Enclosures of the minimum of a penalised likelihood: sum weight loss(z, t) + 1/2 theta'P theta, with |c'| <= b c.
 
-c is the curvature of the loss, and c(z + d) lies between exp(-|d|) c(z) and exp(|d|) c(z). H is the matrix of second
-derivatives at theta~, T a matrix with || I - T'HT || <= alpha (`preconditioner.py`), and L the largest length of T'x_i.
-In the ball theta~ + T z, || z || <= r, outputs change by at most r L, so that second derivatives there have
+c is the curvature of the loss; b, of each row, holds where its output moves by at most 1 / b (`bounded_slope.py`), so
+that c(z + d) lies there between exp(-b |d|) c(z) and exp(b |d|) c(z). H is the matrix of second derivatives at theta~,
+T a matrix with || I - T'HT || <= alpha (`preconditioner.py`), and L the largest b_i || T'x_i ||. In the ball
+theta~ + T z, || z || <= r, where r L <= 1, the output of row i moves by at most r L / b_i, so that second derivatives
+there have
 
     || I - T'H(theta)T || <= alpha(r) = alpha + (exp(r L) - 1) (1 + alpha)
 
-If alpha(r) < 1 and || T'g || <= r (1 - alpha(r)), with -g the gradient at theta~, then z + T'g(theta~ + T z) is a
-contraction of the ball into itself: there is a minimum in the ball, and as H is positive definite there, and the
-objective convex, no other anywhere. Two points of the ball are the ends of a line inside it, along which the mean of
-T'HT is as near to I: the bounds of `linear.py` hold about each of them.
+alpha(r) < 1 implies r L < ln 2. If it holds, and || T'g || <= r (1 - alpha(r)), with -g the gradient at theta~, then
+z + T'g(theta~ + T z) is a contraction of the ball into itself: there is a minimum in the ball, and as H is positive
+definite there, and the objective convex, no other anywhere. Two points of the ball are the ends of a line inside it,
+along which the mean of T'HT is as near to I: the bounds of `linear.py` hold about each of them.
 """
 
 from __future__ import annotations
@@ -22,16 +24,18 @@ import numpy as np
 
 from adaline.arrays import Array
 from adaline.block import MIN_BLOCK_ROWS
-from adaline.enclosures.least_squares import draw_back
+from adaline.enclosures.least_squares import draw_back, enclose_least_squares
 from adaline.enclosures.linear import ENOUGH, ROUNDING_MODE, LinearEnclosure, Stepped, narrow, nowhere
 from adaline.enclosures.preconditioner import Preconditioner, RowSizes, precondition, scaled_penalties
 from adaline.enclosures.rounding import OUTWARDS, ROUNDING, TINY, rounds_to_nearest
 from adaline.errors import InvalidParameter
-from adaline.losses import Linked, Loss, Offset
+from adaline.links import name_of
+from adaline.losses import Linked, Loss, Offset, Squared
 from adaline.penalties import RidgePenalty
 from adaline.sources import Source
 from adaline.sums import BoundedScore, LinkedPoint
-from adaline.sums.bounded_score import MOST_OUTPUT, RUN_ROWS, is_enclosed
+from adaline.sums.bounded_score import RUN_ROWS
+from adaline.sums.bounded_slope import is_enclosed
 
 MOST_NEWTON_STEPS = 20  # before a ball is found that has the minimum in it; fits that have converged need none
 ROOM = 4.0  # radius of the ball over the length of the first step; much larger, it does not map into itself
@@ -45,12 +49,10 @@ DEPENDENT = "columns may be constant or depend on others, or a hyperplane separa
 def enclose_loss(source: Source, loss: Loss, intercept: bool, penalty: RidgePenalty, theta: Array) -> LinearEnclosure:
     """Return bounds on the minimum for the rows, of a loss as it is fitted; `theta` (1 + D,) is near it."""
     row = loss.loss if isinstance(loss, Offset) else loss
+    refuse_loss(loss)
+    if isinstance(row, Squared):
+        return enclose_least_squares(source, intercept, penalty, theta[None])
     likelihood = row.linked
-    if not is_enclosed(likelihood):
-        raise InvalidParameter(
-            f"no enclosures of loss={row.name!r}: they are proved for binomial with its logit link, and for poisson, "
-            "gamma, tweedie (power 1 to 2) and negative_binomial with the log link"
-        )
     assert isinstance(likelihood, Linked)
     point = LinkedPoint(likelihood, isinstance(loss, Offset), theta, np.zeros_like(theta), np.zeros(len(theta) - 1))
     return enclose_likelihood(source, point, intercept, penalty)
@@ -81,7 +83,7 @@ def enclose_likelihood(source: Source, point: LinkedPoint, intercept: bool, pena
         first = _step(source, known, sizes, penalty, point, hi, none)
         length, farthest = float(first.lengths()[0]), first.farthest
         if not (math.isfinite(length) and farthest < MOST_LENGTH):
-            reason = MISSING + f"outputs beyond {MOST_OUTPUT:g}, of which exponentials underflow, are not treated"
+            reason = MISSING + "outputs so large that exponentials of them underflow are not treated"
             break
         radius = ROOM * length
         defect = known.defect + math.expm1(min(radius * farthest, 700.0)) * (1 + known.defect)
@@ -93,6 +95,24 @@ def enclose_likelihood(source: Source, point: LinkedPoint, intercept: bool, pena
             return found._replace(passes=source.reads[0] - before)
         break
     return nowhere(1, d, reason, source.reads[0] - before)
+
+
+def refuse_loss(loss: Loss) -> None:
+    """Refuse a loss that has no enclosures, and say why."""
+    row = loss.loss if isinstance(loss, Offset) else loss
+    if isinstance(row, Squared):
+        if isinstance(loss, Offset):
+            raise InvalidParameter("no enclosures of loss='squared' with offsets: subtract them from y")
+        return
+    if is_enclosed(row.linked):
+        return
+    link = f", link={name_of(row.linked.link)!r}" if isinstance(row.linked, Linked) else ""
+    reason = "it is not known to be strictly convex, with a curvature that changes continuously"
+    if row.coupled:
+        reason = "use LogisticRegression, which encloses more than two classes too"
+    elif row.corners:
+        reason = "it has corners, where it has no slope"
+    raise InvalidParameter(f"no enclosures of loss={row.name!r}{link}: {reason}")
 
 
 def _near_enough(known: Preconditioner, hi: Array) -> float:

@@ -23,6 +23,7 @@ from adaline.enclosures.linear import LinearEnclosure
 from adaline.enclosures.softmax import StackedPreconditioner
 from adaline.errors import InvalidParameter
 from adaline.input.columns import InputColumns
+from adaline.links import Power, name_of
 from adaline.losses import Linked, Loss, NegativeBinomial, Offset, Softmax, Tweedie
 from adaline.penalties import RidgePenalty
 from adaline.sources import Source
@@ -179,9 +180,14 @@ def described_loss(loss: Loss | None) -> dict[str, Any]:
         return {"name": "softmax"}
     linked = row.linked
     assert isinstance(linked, Linked)
-    family = linked.family
-    if isinstance(family, Tweedie):
-        return {"name": "tweedie", "power": float(family.power)}
+    family, link = linked.family, linked.link
     if isinstance(family, NegativeBinomial):
         return {"name": "negative_binomial", "shape": float(family.shape)}
-    return {"name": "binomial"}
+    if not isinstance(family, Tweedie):
+        return {"name": "binomial", "link": name_of(link)}
+    power = float(family.power)
+    if not isinstance(link, Power):
+        return {"name": "tweedie", "power": power}
+    if not (2 * (2 - power) / link.exponent).is_integer() or not (2 * (1 - power) / link.exponent).is_integer():
+        raise InvalidParameter(f"proofs are not written for power={power:g} with link={name_of(link)!r}")
+    return {"name": "tweedie", "power": power, "link": float(link.exponent)}

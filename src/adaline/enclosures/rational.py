@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from adaline.errors import InvalidData
+
 BITS = 200  # of roots and logarithms; half as many would still do
 TERMS = 45  # of the series, whose terms fall by a ninth or faster; half as many leave 2^-75
 
@@ -22,6 +24,11 @@ class Between(NamedTuple):
 
     low: Fraction
     high: Fraction
+
+    @classmethod
+    def of(cls, value: float) -> Between:
+        """Return a number."""
+        return cls(Fraction(value), Fraction(value))
 
     @classmethod
     def about(cls, middle: Fraction, radius: Fraction) -> Between:
@@ -40,15 +47,22 @@ class Between(NamedTuple):
 
     def inverse(self) -> Between:
         """Return 1 / x of numbers above zero."""
+        self._check_positive()
         return Between(1 / self.high, 1 / self.low)
 
     def root(self) -> Between:
         """Return the square roots of numbers above zero."""
+        self._check_positive()
         return Between(_root(self.low, 0), _root(self.high, 1))
 
     def log(self) -> Between:
         """Return the logarithms of numbers above zero."""
+        self._check_positive()
         return Between(_log(self.low).low, _log(self.high).high)
+
+    def _check_positive(self) -> None:
+        if self.low <= 0:
+            raise InvalidData(f"numbers from {float(self.low):g} to {float(self.high):g} are not all above zero")
 
     def floats(self) -> tuple[float, float]:
         """Return float64 numbers below and above."""

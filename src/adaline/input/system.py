@@ -60,6 +60,17 @@ class SystemState(FittedState):
         return None
 
 
+class NoEnclosures:
+    """The method `enclose` of systems that have none."""
+
+    def __get__(self, model: Any, cls: Any) -> Any:
+        raise AttributeError(
+            f"{cls.__name__!r} has no attribute 'enclose': bounds on exact coefficients are proved by "
+            "LinearRegression, Ridge, WienerFilter, LogisticRegression, GeneralizedLinear, LeastSquaresClassifier, "
+            "FisherDiscriminant and GaussianClassifier"
+        )
+
+
 class System(BaseEstimator):
     """A learner: its parameters, and what a fit has learned, among it the columns of the input."""
 
@@ -72,6 +83,7 @@ class System(BaseEstimator):
     takes_additive: ClassVar[bool] = False
     """Whether a formula may have smooths and random effects."""
     _state: SystemState | None = None
+    enclose: Any = NoEnclosures()
     _fitted_with: FittedWith[Any] = FittedWith(FitSettings)
     n_features_in_ = ColumnAttribute[int](lambda columns: columns.count)
     feature_names_in_ = ColumnAttribute[NDArray[np.object_]](lambda columns: columns.shown_names())

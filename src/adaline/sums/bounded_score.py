@@ -5,15 +5,12 @@
     size = sum weight |slope| |(1, v)|                    what the rounding of these sums is relative to
     wrong = sum weight e_i || T'(1, v_i) ||               e_i the rounding of the slope of row i: the length of what it
                                                           does to T'g is at most that
-    farthest = max || T'(1, v_i) ||                       outputs move along T z by at most this times || z ||
+    farthest = max b_i || T'(1, v_i) ||                   outputs move along T z by at most || T'(1, v_i) || || z ||,
+                                                          and curvatures by a factor up to exp of b_i times that
 
-T is a matrix given by maps a = (v - m) Q, one after the other. With u = 2^-53 the rounding of a row is at most
-
-    8 (D + 4)^2 u^2 (|w0| + sum |w_j v_j| + |offset|)     of z, times the curvature there
-    (2^10 + 2^7 |z|) u^2                                  of the two terms of a slope, relatively
-
-the second by the operations of `Twofold.exp`: of k ln 2 and z - k ln 2 32 |z| u^2, of its series and five squarings
-200 u^2, of quotients and products 200 u^2.
+T is a matrix given by maps a = (v - m) Q, one after the other. With u = 2^-53 the rounding of an output is at most
+8 (D + 4)^2 u^2 (|w0| + sum |w_j v_j| + |offset|), which the slope has times the curvature; of the rounding of the slope
+itself see `bounded_slope.py`.
 """
 
 from __future__ import annotations
@@ -26,19 +23,14 @@ from adaline import twofold
 from adaline.arrays import Array, ThetaLike, as_dense, host
 from adaline.block import Block, Shape
 from adaline.kernels import native
-from adaline.losses.base import Loss
-from adaline.losses.families import Binomial, NegativeBinomial, Tweedie
 from adaline.losses.linked import Linked
-from adaline.losses.logistic import Logistic
 from adaline.sums.base import Sum
+from adaline.sums.bounded_slope import ROUNDING2, SAFE, bounded_slope
 from adaline.sums.columns import times_power
 from adaline.sums.residual import Residual, Theta
 from adaline.twofold import Twofold
 
-ROUNDING2 = 2.0**-106
 RUN_ROWS = 4096  # rows of a run; doubling it doubles the bound on the rounding of sums
-MOST_OUTPUT = 500.0  # size of outputs up to which their exponentials are proved; `Twofold.exp` clips at 600
-SAFE = 1.0 + 2.0**-6  # factor that covers rounding of sizes in float64
 
 
 class LinkedPoint(NamedTuple):
@@ -61,44 +53,6 @@ class LinkedPoint(NamedTuple):
     def targets(self, t: Array) -> tuple[Array, Array]:
         """Return targets without the offsets, and the offsets (n, 1), zero where there are none."""
         return (t[:, :-1], t[:, -1:]) if self.offset else (t, np.zeros((len(t), 1)))
-
-    def row(self, t: Array) -> Loss:
-        """Return the loss of rows with these targets, of two classes that of one exponential."""
-        return Logistic() if isinstance(self.loss.family, Binomial) and t.shape[1] == 1 else self.loss
-
-    def slopes(self, z: Twofold, t: Array) -> tuple[Twofold, Array, Array]:
-        """Return the slopes (n, 1) in double-double, with upper bounds on their terms and on the curvatures."""
-        row = self.row(t)
-        slope = row.slope_twofold(z, t)
-        if isinstance(row, Logistic) and ((t == 0) | (t == 1)).all():  # one term is zero, and |slope| is p or 1 - p
-            size = np.abs(slope.hi)
-            return slope, SAFE * size, SAFE * size * (1.0 - size + 2.0**-50)
-        return slope, self.terms(z.hi, t), SAFE * np.abs(row.curvature(z.hi, t))
-
-    def terms(self, z: Array, t: Array) -> Array:
-        """Return upper bounds (n, 1) on the sum of the sizes of the two terms of a slope."""
-        family = self.loss.family
-        if isinstance(family, Binomial):
-            p, other = (1.0 / (1.0 + np.exp(-one)) for one in (z, -z))
-            yes, no = (t, 1.0 - t) if t.shape[1] == 1 else (t[:, :1], t[:, 1:])
-            return np.asarray(SAFE * (yes * other + no * p))
-        if isinstance(family, NegativeBinomial):
-            share = 1.0 / (1.0 + family.shape * np.exp(-z))
-            return np.asarray(SAFE * (family.shape * share + (1.0 - share + 2.0**-40) * t))
-        assert isinstance(family, Tweedie)
-        return np.asarray(SAFE * (np.exp((2.0 - family.power) * z) + np.exp((1.0 - family.power) * z) * t))
-
-
-def is_enclosed(loss: Any) -> bool:
-    """Return whether slopes of a likelihood are known with proven bounds, and |d curvature / dz| <= curvature."""
-    if not isinstance(loss, Linked):
-        return False
-    family, link = loss.family, loss.link.name
-    if isinstance(family, Binomial):
-        return link == "logit"
-    if isinstance(family, Tweedie):
-        return link == "log" and 1 <= family.power <= 2
-    return isinstance(family, NegativeBinomial) and link == "log"
 
 
 class BoundedScore(Sum):
@@ -134,14 +88,13 @@ class BoundedScore(Sum):
         size = np.abs(v)
         z = outputs_twofold(v, point.hi, point.lo, offset[:, 0])
         made_of = SAFE * (np.abs(point.hi) @ size + np.abs(offset[:, 0]))[:, None]
-        slope, parts, bent = point.slopes(z, t)
-        wrong = 8 * (d + 4) ** 2 * ROUNDING2 * made_of * bent
-        wrong += (2.0**10 + 2.0**7 * np.abs(z.hi)) * ROUNDING2 * parts
+        slope, error, curvature, change = bounded_slope(point.loss, z, t)
+        wrong = 8 * (d + 4) ** 2 * ROUNDING2 * made_of * curvature + error
         length = known.pulled_lengths(v.T)
-        apart = np.where(np.abs(z.hi) < MOST_OUTPUT, weight * wrong, np.inf)[:, 0]
+        apart = (weight * wrong)[:, 0]
         total = weighted_sums(x, slope, weight, point.exponent)
         terms = SAFE * (size @ np.abs(weight * slope.hi)[:, 0])
-        return type(self)(total, terms, float(SAFE * (apart @ length)), float(length.max()))
+        return type(self)(total, terms, float(SAFE * (apart @ length)), float((SAFE * change[:, 0] * length).max()))
 
     def merge(self, other: Self) -> None:
         """Add in double-double, and take the larger distance."""

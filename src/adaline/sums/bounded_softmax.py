@@ -21,7 +21,8 @@ from adaline.arrays import Array, ThetaLike, as_dense, host
 from adaline.block import Block, Shape
 from adaline.losses.softmax import Softmax
 from adaline.sums.base import Sum
-from adaline.sums.bounded_score import MOST_OUTPUT, ROUNDING2, RUN_ROWS, SAFE, outputs_twofold, weighted_sums
+from adaline.sums.bounded_score import RUN_ROWS, outputs_twofold, weighted_sums
+from adaline.sums.bounded_slope import MOST_OUTPUT, ROUNDING2, SAFE
 from adaline.twofold import Twofold
 
 

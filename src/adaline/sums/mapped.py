@@ -18,6 +18,7 @@ from adaline.arrays import Array, ThetaLike, as_dense, host
 from adaline.block import Block, Shape
 from adaline.sums.base import Sum
 from adaline.sums.bounded_score import LinkedPoint
+from adaline.sums.bounded_slope import row_loss, weighing
 from adaline.sums.columns import times_power
 from adaline.sums.moments import ROUNDING, Moments
 
@@ -70,10 +71,10 @@ class Mapped(Sum):
         z, weight = x @ w + point.hi[0] + offset, block.weights()
         moved = np.abs(x) @ np.abs(w) + abs(point.hi[0]) + np.abs(offset)
         moved = np.where(weight[:, None] > 0, moved, 0.0)
-        self.margin = max(self.margin, float(np.expm1(2 * (len(w) + 4) * ROUNDING * moved.max(initial=0.0))))
-        self.margin = max(self.margin, CURVATURE_ROUNDING)
-        loss = point.row(t)
-        curved, slope = loss.curvature(z, t)[:, 0], loss.slope(z, t)[:, 0]
+        curvature, change = weighing(point.loss, z, t)
+        curved, slope = curvature[:, 0], row_loss(point.loss, t).slope(z, t)[:, 0]
+        farthest = float((change * moved).max(initial=0.0))
+        self.margin = max(self.margin, CURVATURE_ROUNDING, float(np.expm1(2 * (len(w) + 4) * ROUNDING * farthest)))
         low = np.where(weight > 0, weight * slope, 0.0)
         self.gradient -= np.append(low.sum(), np.ldexp(low @ x, -own))
         return np.where(weight > 0, weight * curved, 0.0)

@@ -138,30 +138,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         """Fit, then return the projections of the same rows."""
         return self.fit(X, y, sample_weight).transform(X)
 
-    def enclose(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Enclosure:
-        """Return bounds that are proved to contain the exact coefficients for these rows, as `LinearRegression` does.
-
-        For covariance="within"; with more than two classes, for all directions that the class means can span: the
-        discriminants then do not depend on eigenvectors. `predict` and `certain` of the result are those of the
-        decision function.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            The rows, as for `fit`, of the classes that were fitted.
-
-        Returns
-        -------
-        Enclosure : named tuple of `lower` and `upper`, each (1 + D,) for two classes, else (K, 1 + D), intercept first.
-
-        Examples
-        --------
-        >>> from adaline import FisherDiscriminant
-        >>> X, y = [[0.0], [1.0], [2.0], [4.0], [6.0]], [0, 0, 0, 1, 1]
-        >>> found = FisherDiscriminant().fit(X, y).enclose(X, y)
-        >>> print(found.certain([[3.0], [4.0]]))
-        [False  True]
-        """
+    def _enclosed(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> Enclosure:
         settings, classes = self._fitted_with, len(self.classes_)
         if settings.covariance != "within" or (
             classes > 2 and len(self.directions_) < min(classes - 1, self.coef_.shape[1])
@@ -170,7 +147,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
                 "enclosures are of covariance='within', and of as many directions as the means of the classes span"
             )
         cut = None if isinstance(settings.threshold, str) else float(settings.threshold)
-        return self._enclose(
+        return self._discriminants(
             X,
             y,
             sample_weight,

@@ -252,37 +252,14 @@ class GaussianClassifier(ClosedFormClassifier):
         scores = self._log_densities(X) + self._log_priors()
         return like_rows(X, scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores)
 
-    def enclose(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Enclosure:
-        """Return bounds that are proved to contain the exact coefficients for these rows, as `LinearRegression` does.
-
-        For a shared covariance without shrinkage, whose discriminants are solutions of linear systems. `predict` and
-        `certain` of the result are those of the decision function: log odds for two classes.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            The rows, as for `fit`, of the classes that were fitted.
-
-        Returns
-        -------
-        Enclosure : named tuple of `lower` and `upper`, each (1 + D,) for two classes, else (K, 1 + D), intercept first.
-
-        Examples
-        --------
-        >>> from adaline import GaussianClassifier
-        >>> X, y = [[0.0], [1.0], [2.0], [4.0], [6.0]], [0, 0, 0, 1, 1]
-        >>> found = GaussianClassifier().fit(X, y).enclose(X, y)
-        >>> print(found.lower[1] <= 5.0 <= found.upper[1])
-        True
-        """
-        check_is_fitted(self, "classes_")
+    def _enclosed(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> Enclosure:
         settings = self._fitted_with
         if settings.covariance not in ("shared", "tied") or settings.shrinkage or not hasattr(self, "coef_"):
             raise InvalidParameter(
                 "enclosures are of covariance='shared' with shrinkage=0, and of one component a class"
             )
         given = None if settings.priors is None else self.priors_
-        return self._enclose(X, y, sample_weight, enclosures.Discrimination(enclosures.ClassPriors(given, True)))
+        return self._discriminants(X, y, sample_weight, enclosures.Discrimination(enclosures.ClassPriors(given, True)))
 
     def _check_together(self) -> None:
         if self.components > 1 and self.shrinkage:

@@ -855,7 +855,6 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         source = self._same_rows(X, y, sample_weight, offset, exposure)[0]
         return likelihood_influence(fits[0], self._row_losses()[0], source)
 
-    @available_if(lambda system: _has_likelihood(system))
     def enclose(
         self,
         X: RowsLike,
@@ -866,9 +865,10 @@ class GeneralizedLinear(NearFits, LinearRegressor):
     ) -> Enclosure:
         """Return bounds that are proved to contain the exact coefficients; three passes, mostly.
 
-        As `LinearRegression.enclose`, for the minimum of the penalised likelihood of poisson, gamma, tweedie (power 1
-        to 2) and negative_binomial with the log link, the last at the shape of the fit, and of binomial with the logit.
-        `predict` of the result has bounds on w0 + w'x, without the offset.
+        As `LinearRegression.enclose`, for the minimum of the penalised likelihood of every family with a link for which
+        it is convex: binomial, poisson, gamma and tweedie (power 1 to 2) with the log link and some powers,
+        inverse_gaussian, and negative_binomial with the log link, at the shape of the fit; and for squared. `predict`
+        of the result has bounds on w0 + w'x, without the offset.
 
         Parameters
         ----------
@@ -887,6 +887,8 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         >>> print(found.lower[1], found.upper[1])
         0.6051097136675521 0.6051097136675522
         """
+        check_is_fitted(self, "certificate_")
+        enclosures.refuse_loss(self._loss())
         fits = self._likelihoods()
         refuse_absorbed(self, "enclosures")
         settings = self._fitted_with
@@ -903,7 +905,8 @@ class GeneralizedLinear(NearFits, LinearRegressor):
         statement = enclosures.Statement.of(
             columns_on(self), X, sample_weight, sources[0], intercept, [(loss, penalty) for loss in losses]
         )
-        return enclosures.enclosure_of(found, columns_of(self), self._flat, partial(read_finite, self), statement)
+        proved = enclosures.enclosure_of(found, columns_of(self), self._flat, partial(read_finite, self), statement)
+        return proved.beside(self.intercept_, self.coef_, self.certificate_.digits)
 
     def _mean_model(self, judged: JudgedLikelihoods | None = None) -> MeanModel:
         """Return the fits as a function from the design to the means, for `effects`."""

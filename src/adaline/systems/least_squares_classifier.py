@@ -14,7 +14,6 @@ from adaline import enclosures
 from adaline.arrays import Array, RowsLike, TargetsLike, WeightsLike, host
 from adaline.errors import InvalidData, InvalidParameter, SumsMissing
 from adaline.fits.ridge_folds import RidgeFolds
-from adaline.fitted import check_is_fitted
 from adaline.forms import Count, Curves, Strings
 from adaline.input.basis import columns_of
 from adaline.input.columns import InputColumns
@@ -244,30 +243,7 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         folds = RidgeFolds(recoded, *options, rows.source, model)
         return partial(folds.errors, range(recoded.shape.targets))
 
-    def enclose(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Enclosure:
-        """Return bounds that are proved to contain the exact coefficients for these rows, as `LinearRegression` does.
-
-        `predict` of the result has bounds on the decision function: a class is certain where they exclude zero. The
-        targets of coding="fisher" are those in float64.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            The rows, as for `fit`, of the classes that were fitted.
-
-        Returns
-        -------
-        Enclosure : named tuple of `lower` and `upper`, each (1 + D) for two classes, else (K, 1 + D), intercept first.
-
-        Examples
-        --------
-        >>> from adaline import LeastSquaresClassifier
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 0, 1]
-        >>> found = LeastSquaresClassifier(coding="signed").fit(X, y).enclose(X, y)
-        >>> print(found.contains([-1.0, 0.4]))
-        [ True  True]
-        """
-        check_is_fitted(self, "coef_")
+    def _enclosed(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> Enclosure:
         fitted, weights, two = as_fitted(self), self._sums.weights, len(self.classes_) == 2
         if fitted.threshold or not (weights > 0).all():
             raise InvalidParameter("enclosures are of classes that all have rows, and of threshold=0")

@@ -748,9 +748,9 @@ class LogisticRegression(NearFits, LinearClassifier):
         statement = enclosures.Statement.of(
             columns_on(self), X, sample_weight, source, intercept, [(loss, penalty)], classes
         )
-        return enclosures.enclosure_of(
-            [found], columns_of(self), not fit.coupled, partial(read_finite, self), statement
-        )
+        read = partial(read_finite, self)
+        proved = enclosures.enclosure_of([found], columns_of(self), not fit.coupled, read, statement)
+        return proved.beside(self.intercept_, self.coef_, self.certificate_.digits)
 
     def _mean_model(self, judged: JudgedLikelihoods | None = None) -> MeanModel:
         """Return the fit as a function from the design to the probabilities, for `effects`."""

@@ -376,7 +376,8 @@ class WienerFilter(SignalSystem):
         theta = np.column_stack([np.atleast_1d(self.intercept_), np.atleast_2d(self.coef_)])
         plain = GivenTargets(rows, rows.read_targets())  # no sums by the recursion of the delay line
         found = enclosures.enclose_least_squares(plain, begun.intercept, penalty, theta)
-        return enclosures.enclosure_of([found], self._tap_names(), self._flat, self._delayed, None)
+        proved = enclosures.enclosure_of([found], self._tap_names(), self._flat, self._delayed, None)
+        return proved.beside(self.intercept_, self.coef_, self.certificate_.digits)
 
     def _delayed(self, X: RowsLike) -> Any:
         """Return the rows of the delay line for input signals X, (n, D)."""

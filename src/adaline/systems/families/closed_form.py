@@ -278,9 +278,46 @@ class ClosedFormClassifier(LinearClassifier):
         values = finite_outputs(self._read(X), self.coef_, self.intercept_)
         return like_rows(X, values[:, 0] if values.shape[1] == 1 else values)
 
-    def _enclose(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, kind: Discrimination) -> Enclosure:
+    def enclose(self, X: RowsLike, y: TargetsLike = None, sample_weight: WeightsLike = None) -> Enclosure:
+        """Return bounds that are proved to contain the exact coefficients for these rows, as `LinearRegression` does.
+
+        They are of `LeastSquaresClassifier` (the targets of coding="fisher" are those in float64); of
+        `FisherDiscriminant` with covariance="within" and, of more than two classes, all directions that the class means
+        can span, as the discriminants then do not depend on eigenvectors; and of `GaussianClassifier` with a shared
+        covariance without shrinkage. `predict` of the result has bounds on the decision function, and `certain` says of
+        which rows the class is certain.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows, as for `fit`, of the classes that were fitted.
+
+        Returns
+        -------
+        Enclosure : named tuple of `lower` and `upper`, each (1 + D,) for two classes, else (K, 1 + D), intercept first.
+
+        Examples
+        --------
+        >>> from adaline import FisherDiscriminant, GaussianClassifier, LeastSquaresClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [4.0], [6.0]], [0, 0, 0, 1, 1]
+        >>> for kind in (FisherDiscriminant, GaussianClassifier, LeastSquaresClassifier):
+        ...     found = kind().fit(X, y).enclose(X, y)
+        ...     print(found.proved, found.certain([[1.0], [4.0]]))
+        True [ True  True]
+        True [ True  True]
+        True [ True  True]
+        """
+        check_is_fitted(self, "classes_")
+        return self._enclosed(X, y, sample_weight).beside(self.intercept_, self.coef_, self.certificate_.digits)
+
+    @abstractmethod
+    def _enclosed(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> Enclosure:
+        """Return bounds on the coefficients for these rows."""
+
+    def _discriminants(
+        self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, kind: Discrimination
+    ) -> Enclosure:
         """Return bounds on discriminants of this kind."""
-        check_is_fitted(self, "coef_")
         if not (self._sums.weights > 0).all():
             raise InvalidParameter("enclosures are of classes that all have rows")
         source = self._open(X, y, sample_weight, reset=False).encoded(self.classes_)

@@ -564,7 +564,9 @@ class LinearSystem(LinearRegressor):
         ]
         problems = [(None, fit.penalty) for fit in self._fits]
         statement = enclosures.Statement.of(columns_on(self), X, sample_weight, sources[0], intercept, problems)
-        return enclosures.enclosure_of(found, columns_of(self), self._flat, read._design, statement)
+        proved = enclosures.enclosure_of(found, columns_of(self), self._flat, read._design, statement)
+        claimed = min(self.certificate_.digits, 1.0) if degree else self.certificate_.digits  # of powers in float64
+        return proved.beside(self.intercept_, self.coef_, claimed)
 
     def _design(self, X: RowsLike) -> Any:
         """Return rows X as the model works on them."""
