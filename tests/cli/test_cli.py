@@ -382,6 +382,20 @@ def test_prove_prints_bounds_that_contain_the_exact_coefficients(shell: Shell) -
     assert "--prove: LMS proves no bounds" in shell.bad(*words, "-s", "LMS")
 
 
+def test_proofs_are_checked_of_tables_as_fit_reads_them(shell: Shell) -> None:
+    rows = [(i, (i * 37 % 11) / 4, 2.5 * i - i * i % 7) for i in range(20)]
+    Path("c.csv").write_text("a,b,y\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows))
+    Path("s.csv").write_text("a;b;y\n" + "".join(f"{a};{b};{y}\n".replace(".", ",") for a, b, y in rows))
+    shell.good("fit", "s.csv", "-t", "y", "-s", "LinearRegression", "--prove", "-o", "m.adaline")
+    assert "as fit reads it" not in shell.good("verify-proof", "m.proof", "c.csv").err
+    done = shell.good("verify-proof", "m.proof", "s.csv")
+    assert "verified: 3 coefficients" in done.out
+    assert "s.csv was read as fit reads it" in done.err
+    assert "penguins has no column 'a'" in shell.bad("verify-proof", "m.proof", "penguins")
+    Path("c.csv").write_text(Path("c.csv").read_text().replace("0.75", "0.5"))
+    assert "not verified" in shell.bad("verify-proof", "m.proof", "c.csv")
+
+
 def test_formulas_with_offsets_and_lags_predict(shell: Shell, data: Path) -> None:
     fit = ("--formula", "rank ~ ns(a, df=2) + lag(b, 1) + offset(b)", "-s", "GeneralizedLinear", "--missing", "drop")
     shell.good("fit", data, *fit, "--set", "loss=poisson", "-o", "m.adaline")

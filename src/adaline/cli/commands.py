@@ -718,13 +718,14 @@ def play(
 )
 def verify_proof(
     proof: Annotated[Path, typer.Argument(metavar="PROOF", help="A file that fit --prove wrote, or enclosure.save.")],
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="The CSV file with the rows of the proof.")],
+    data: Data,
     json: Json = False,
 ) -> None:
-    """Check that the bounds of a proof contain the exact coefficients for the rows of a CSV file.
+    """Check that the bounds of a proof contain the exact coefficients for the rows of a table.
 
-    The check computes with rational numbers and intervals of them, and shares no code with the fit. It takes minutes
-    for a million rows. A proof that is not confirmed ends with exit code 2.
+    The check computes with rational numbers and intervals of them, and shares no code with the fit; comma-separated
+    files are read by the checker too, other tables as fit reads them. It takes minutes for a million rows. A proof that
+    is not confirmed ends with exit code 2.
     """
     from adaline.cli.verify_proof import run_verify_proof
 

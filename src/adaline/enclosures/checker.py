@@ -51,6 +51,10 @@ class Refuted(ValueError):
     """The proof does not prove what it says of these rows."""
 
 
+class Unreadable(Refuted):
+    """The table cannot be read as a comma-separated one with the columns of the proof, and decimal points."""
+
+
 class ExactRow(NamedTuple):
     """A row: its columns and its weight in their units, the targets and the offset in UNIT."""
 
@@ -486,7 +490,7 @@ def cell_number(text: str | None, what: str) -> float | None:
     try:
         found = float(text)
     except ValueError:
-        raise Refuted(f"{what} is {text!r}, which is no number") from None
+        raise Unreadable(f"{what} is {text!r}, which is no number") from None
     if not math.isfinite(found):
         raise Refuted(f"{what} is {text!r}, which is no finite number")
     return found
@@ -507,7 +511,7 @@ def read_row(cells: dict[str, Any], proof: dict[str, Any], where: str) -> GivenR
 
     def cell(name: str) -> str:
         if name not in cells:
-            raise Refuted(f"the table has no column {name!r}")
+            raise Unreadable(f"the table has no column {name!r}")
         return str(cells[name] or "").strip()
 
     x = []
@@ -531,7 +535,7 @@ def read_row(cells: dict[str, Any], proof: dict[str, Any], where: str) -> GivenR
         if label.lower() in MISSING and not at:
             return None
         if not at:
-            raise Refuted(f"{where}: {label!r} is none of the classes")
+            raise Unreadable(f"{where}: {label!r} is none of the classes")
         t = proof["codes"][at[0]]
         if weight is not None and proof["class_weights"] is not None:
             weight *= proof["class_weights"][at[0]]
@@ -551,9 +555,9 @@ def table_rows(table: Iterator[dict[str, Any]], proof: dict[str, Any]) -> ExactR
         if row is not None:
             found.append(row)
         elif not proof["drops_rows"]:
-            raise Refuted(f"{where} lacks a value")
+            raise Unreadable(f"{where} lacks a value")
     if len(found) != proof["rows"]:
-        raise Refuted(f"the proof is of {proof['rows']} rows, the table has {len(found)}")
+        raise Unreadable(f"the proof is of {proof['rows']} rows, the table has {len(found)}")
     ones = [1.0] if proof["intercept"] else []
     places = _places([value for row in found for value in row[0]])
     heavy = _places([row[2] for row in found])

@@ -147,7 +147,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
                 "enclosures are of covariance='within', and of as many directions as the means of the classes span"
             )
         cut = None if isinstance(settings.threshold, str) else float(settings.threshold)
-        return self._discriminants(
+        return self._enclose_discriminants(
             X,
             y,
             sample_weight,

@@ -259,7 +259,9 @@ class GaussianClassifier(ClosedFormClassifier):
                 "enclosures are of covariance='shared' with shrinkage=0, and of one component a class"
             )
         given = None if settings.priors is None else self.priors_
-        return self._discriminants(X, y, sample_weight, enclosures.Discrimination(enclosures.ClassPriors(given, True)))
+        return self._enclose_discriminants(
+            X, y, sample_weight, enclosures.Discrimination(enclosures.ClassPriors(given, True))
+        )
 
     def _check_together(self) -> None:
         if self.components > 1 and self.shrinkage:

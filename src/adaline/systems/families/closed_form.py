@@ -314,7 +314,7 @@ class ClosedFormClassifier(LinearClassifier):
     def _enclosed(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> Enclosure:
         """Return bounds on the coefficients for these rows."""
 
-    def _discriminants(
+    def _enclose_discriminants(
         self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike, kind: Discrimination
     ) -> Enclosure:
         """Return bounds on discriminants of this kind."""
