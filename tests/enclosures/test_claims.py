@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adaline import GeneralizedLinear, LinearRegression, LogisticRegression, Ridge, datasets
+from adaline import GeneralizedLinear, LeastSquaresClassifier, LinearRegression, LogisticRegression, Ridge, datasets
 from tests import nist
 
 
@@ -22,11 +22,18 @@ def _loaded(model: Any, name: str, target: str | None = None) -> Any:
     return model, data.X, data.y
 
 
+def _classes_of_abalone() -> Any:
+    model, x, t = _loaded(LeastSquaresClassifier(), "abalone")
+    return model, x, (np.asarray(t, dtype=float) > 9).astype(int)
+
+
 FITS: dict[str, Callable[[], Any]] = {
     **{name: lambda name=name: _nist(name) for name in nist.NAMES},
     "longley, ridge": lambda: _loaded(Ridge(penalty=1.0), "longley"),
     "penguins": lambda: _loaded(LinearRegression(), "penguins", "body_mass_g"),
     "penguins, classes": lambda: _loaded(LogisticRegression(), "penguins", "sex"),
+    "penguins, least squares of classes": lambda: _loaded(LeastSquaresClassifier(), "penguins", "sex"),
+    "abalone, least squares of classes": lambda: _classes_of_abalone(),
     "penguins, gamma": lambda: _loaded(GeneralizedLinear(loss="gamma"), "penguins", "body_mass_g"),
 }
 

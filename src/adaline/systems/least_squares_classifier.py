@@ -146,12 +146,18 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         recoded = None if source is None else source.changed(source.targets.recoding(targets))
         moments = self._coded(sums, targets)
         penalty, path = self._ridge(moments, rows, sums, recoded)
+        share = 1.0
+        if targets.shape == (2, 2):  # one fit to their difference: that of two fits has fewer digits
+            targets, share = _difference(targets), 0.5
+            recoded = None if source is None else source.changed(source.targets.recoding(targets))
+            moments = self._coded(sums, targets)
         if recoded is None:
             fit = solve_sums(moments, self.fit_intercept, penalty)
         elif is_wide(recoded):
             fit = solve_wide(recoded, self.fit_intercept, penalty)
         else:
             fit = solve_least_squares(recoded, moments, self.fit_intercept, penalty)
+        proof = fit.solution.certificate
         coef, intercept = self._discriminants(fit.solution.theta, len(rows.classes))
         notes = column_notes(fit, rows.columns.coefficient_names)
         if source is not None or sums.rows > sums.features:
@@ -160,8 +166,8 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         return LeastSquaresClassesState(
             **rows.with_sums(sums),
             fitted_with=self._settings_of_fit(),
-            certificate=fit.solution.certificate,
-            rank=fit.solution.certificate.rank,
+            certificate=replace(proof, objective=share * proof.objective, gap=share * proof.gap),
+            rank=proof.rank,
             aliased=notes.aliased,
             dependencies=notes.dependencies,
             penalty=penalty.value,
@@ -251,8 +257,8 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         unit = np.ones(self._sums.features)
         if fitted.penalty == "auto":
             unit = spread_of(fitted._coded(self._sums, targets))
-        if two and targets.shape[1] == 2:
-            targets = targets[:, 1:] - targets[:, :1]
+        if two:
+            targets = _difference(targets)
         source = self._open(X, y, sample_weight, reset=False).encoded(self.classes_)
         source = source.changed(source.targets.recoding(targets))
         theta = np.column_stack([host(self.intercept_), host(self.coef_)])
@@ -278,3 +284,8 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         if self.coding == "signed":
             return np.array([[-1.0], [1.0]])
         return np.asarray(np.array([[-1.0], [1.0]]) * weights.sum() / weights[:, None])
+
+
+def _difference(targets: Array) -> Array:
+    """Return the targets (2, 1) of two classes whose output is that of the second less that of the first."""
+    return targets[:, 1:] - targets[:, :1] if targets.shape[1] == 2 else targets
