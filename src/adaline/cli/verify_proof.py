@@ -1,6 +1,6 @@
 """`adaline verify-proof`: checks a stored proof of coefficients against a table, by rational arithmetic alone.
 
-The checker reads comma-separated files by itself. Other tables are read as `fit` reads them: files with semicolons or
+Comma-separated files are read by the checker. Other tables are read as `fit` reads them: files with semicolons or
 decimal commas, with currencies, Parquet, queries, bundled data sets.
 """
 
@@ -44,7 +44,7 @@ def _verified(proof: dict[str, Any], data: str) -> int:
         except (Unreadable, UnicodeDecodeError):
             pass
     relation = with_notes(Relation(data, FileOptions()))
-    note(f"{relation.title} was read as fit reads it: the checker alone reads comma-separated files")
+    note(f"{relation.title} was read as fit reads it, not by the checker, which takes comma-separated files")
     return verify(proof, _cells(relation, proof))
 
 

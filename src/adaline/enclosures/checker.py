@@ -136,34 +136,43 @@ def binomial(z: WholeInterval, t: list[int], loss: dict[str, Any]) -> tuple[Whol
     yes, no = t if len(t) == 2 else (t[0], UNIT - t[0])
     if yes < 0 or no < 0:
         raise Refuted("a share is not between 0 and 1")
-    (first, bend), (second, other) = LINKS[loss.get("link", "logit")](z)
-    weigh, weigh_rest = (yes, yes), (no, no)
-    slope = plus(times(weigh, first), times(weigh_rest, second))
-    return slope, plus(times(weigh, bend), times(weigh_rest, other))
+    of_mean, of_rest = LINKS[loss.get("link", "logit")]
+    slope, curvature = (0, 0), (0, 0)
+    for share, term in ((yes, of_mean), (no, of_rest)):
+        if share:
+            own, bend = term(z)
+            slope, curvature = plus(slope, times((share, share), own)), plus(curvature, times((share, share), bend))
+    return slope, curvature
 
 
-Terms = tuple[tuple[WholeInterval, WholeInterval], tuple[WholeInterval, WholeInterval]]
+Term = Callable[[WholeInterval], tuple[WholeInterval, WholeInterval]]
 
 
-def logit(z: WholeInterval) -> Terms:
-    """Return slope and curvature of -ln(mean), and of -ln(1 - mean), mean = 1 / (1 + exp(-z))."""
+def logit(z: WholeInterval) -> tuple[WholeInterval, WholeInterval]:
+    """Return slope and curvature of -ln(mean), mean = 1 / (1 + exp(-z))."""
     one = (UNIT, UNIT)
     rest = divided(one, plus(one, exp_bounds(z)))
-    mean = divided(one, plus(one, exp_bounds(minus(z))))
-    curvature = times(mean, rest)
-    return (minus(rest), curvature), (mean, curvature)
+    return minus(rest), times(rest, divided(one, plus(one, exp_bounds(minus(z)))))
 
 
-def probit(z: WholeInterval) -> Terms:
-    """Return them of the normal distribution: of r = phi(z) / Phi(z), which falls, and r (z + r)."""
-    each = []
-    for end in (z, minus(z)):
-        r = mills_ratio(end[1])[0], mills_ratio(end[0])[1]
-        each.append((r, times(r, plus(end, r))))
-    return (minus(each[0][0]), each[0][1]), each[1]
+def probit(z: WholeInterval) -> tuple[WholeInterval, WholeInterval]:
+    """Return them of the normal distribution: of r = phi(z) / Phi(z), which falls by less than z grows, r (z + r)."""
+    low, high = mills_ratio(z[0])
+    r = low - (z[1] - z[0]), high
+    return minus(r), times(r, plus(z, r))
 
 
-def cloglog(z: WholeInterval) -> Terms:
+def mirrored(term: Term) -> Term:
+    """Return the term of -ln(1 - mean) of a symmetric distribution."""
+
+    def mirror(z: WholeInterval) -> tuple[WholeInterval, WholeInterval]:
+        slope, curvature = term(minus(z))
+        return minus(slope), curvature
+
+    return mirror
+
+
+def cloglog(z: WholeInterval) -> tuple[WholeInterval, WholeInterval]:
     """Return them of mean = 1 - exp(-v), v = exp(z): of r = v / (exp(v) - 1), and r (v + r - 1).
 
     r lies between 1 - v/2 and 1 - v/2 + v^2/12, which is used where v is small.
@@ -175,31 +184,50 @@ def cloglog(z: WholeInterval) -> Terms:
     else:
         r = divided(v, plus(exp_bounds(v), minus(one)))
         left = plus(v, r, minus(one))
-    return (minus(r), times(r, left)), (v, v)
+    return minus(r), times(r, left)
 
 
-def log_share(z: WholeInterval) -> Terms:
+def hazard(z: WholeInterval) -> tuple[WholeInterval, WholeInterval]:
+    """Return them of -ln(1 - mean) = exp(z)."""
+    v = exp_bounds(z)
+    return v, v
+
+
+def log_share(z: WholeInterval) -> tuple[WholeInterval, WholeInterval]:
     """Return them of mean = exp(z)."""
     if z[1] >= 0:
         raise Refuted("an output has no mean")
+    return (-UNIT, -UNIT), (0, 0)
+
+
+def log_rest(z: WholeInterval) -> tuple[WholeInterval, WholeInterval]:
+    """Return them of -ln(1 - exp(z))."""
+    log_share(z)
     one = (UNIT, UNIT)
     odds = divided(one, plus(exp_bounds(minus(z)), minus(one)))
-    return (minus(one), (0, 0)), (odds, times(odds, plus(one, odds)))
+    return odds, times(odds, plus(one, odds))
 
 
-def itself(z: WholeInterval) -> Terms:
+def itself(z: WholeInterval) -> tuple[WholeInterval, WholeInterval]:
     """Return them of mean = z."""
-    one = (UNIT, UNIT)
-    yes, no = divided(one, z), divided(one, plus(one, minus(z)))
-    return (minus(yes), times(yes, yes)), (no, times(no, no))
+    if z[1] >= UNIT:
+        raise Refuted("an output has no mean")
+    r = divided((UNIT, UNIT), z)
+    return minus(r), times(r, r)
 
 
-LINKS: dict[str, Callable[[WholeInterval], Terms]] = {
-    "logit": logit,
-    "probit": probit,
-    "cloglog": cloglog,
-    "log": log_share,
-    "identity": itself,
+def itself_rest(z: WholeInterval) -> tuple[WholeInterval, WholeInterval]:
+    """Return them of -ln(1 - z)."""
+    slope, curvature = itself(plus((UNIT, UNIT), minus(z)))
+    return minus(slope), curvature
+
+
+LINKS: dict[str, tuple[Term, Term]] = {
+    "logit": (logit, mirrored(logit)),
+    "probit": (probit, mirrored(probit)),
+    "cloglog": (cloglog, hazard),
+    "log": (log_share, log_rest),
+    "identity": (itself, itself_rest),
 }
 
 
@@ -220,12 +248,15 @@ def mills_ratio(z: int) -> WholeInterval:
         tail = plus((UNIT // 2, UNIT // 2), minus(times(phi, (total[0], total[1] + term[1]))))
         return divided(phi, tail if z < 0 else plus(one, minus(tail)))
     ends: list[int] = []
+    places = 2 * WORKING - PLACES
+    low, high = a[0] >> -places, (a[0] >> -places) + 1
     for steps in (FRACTION, FRACTION + 1):
-        left = (0, 0)
+        least = most = 0
         for k in range(steps, 0, -1):
-            left = divided((k * UNIT, k * UNIT), plus(a, left))
-        ends += plus(a, left)
-    ratio = min(ends), max(ends)
+            top = k << 4 * WORKING
+            least, most = top // (high + most), -(-top // (low + least))
+        ends += low + least, high + most
+    ratio = min(ends) << -places, max(ends) << -places
     if z < 0:
         return ratio
     phi = density(times(a, a))
