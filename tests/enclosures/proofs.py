@@ -123,14 +123,14 @@ def _penalty(one: Proven, rng: np.random.Generator) -> Proven:
     return Proven(proof, replace(one.case, penalty=other))
 
 
-SHARES = ("logistic", "binomial", "probit", "cloglog", "binomial log")
+OF_CLASSES = ("softmax", "logistic", "binomial", "probit", "cloglog", "binomial log")
 
 
 def _row(one: Proven, rng: np.random.Generator) -> Proven:
     """Return rows of which one number is another one."""
     case, i = one.case, int(rng.integers(len(one.case.t)))
     x, t = case.x.copy(), case.t.copy()
-    if rng.uniform() < 0.5 or case.family in SHARES:
+    if rng.uniform() < 0.5 or case.family in OF_CLASSES:
         x[i, rng.integers(x.shape[1])] += float(rng.normal())
     else:
         t[i] = abs(t[i]) * 1.25 + 1

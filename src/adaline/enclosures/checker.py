@@ -145,7 +145,7 @@ def binomial(z: WholeInterval, t: list[int], loss: dict[str, Any]) -> tuple[Whol
     return slope, curvature
 
 
-Term = Callable[[WholeInterval], tuple[WholeInterval, WholeInterval]]
+LossTerm = Callable[[WholeInterval], tuple[WholeInterval, WholeInterval]]
 
 
 def logit(z: WholeInterval) -> tuple[WholeInterval, WholeInterval]:
@@ -162,7 +162,7 @@ def probit(z: WholeInterval) -> tuple[WholeInterval, WholeInterval]:
     return minus(r), times(r, plus(z, r))
 
 
-def mirrored(term: Term) -> Term:
+def mirrored(term: LossTerm) -> LossTerm:
     """Return the term of -ln(1 - mean) of a symmetric distribution."""
 
     def mirror(z: WholeInterval) -> tuple[WholeInterval, WholeInterval]:
@@ -222,7 +222,7 @@ def itself_rest(z: WholeInterval) -> tuple[WholeInterval, WholeInterval]:
     return minus(slope), curvature
 
 
-LINKS: dict[str, tuple[Term, Term]] = {
+LINKS: dict[str, tuple[LossTerm, LossTerm]] = {
     "logit": (logit, mirrored(logit)),
     "probit": (probit, mirrored(probit)),
     "cloglog": (cloglog, hazard),
