@@ -202,7 +202,7 @@ void bind_effects(nb::module_& m);
 // Adds the fits of groups of rows to the module.
 void bind_groups(nb::module_& m);
 
-// Adds the columns of curves, and the distinct values of columns, to the module.
+// Adds the columns of curves, and the sums of the rows of each key, to the module.
 void bind_smooths(nb::module_& m);
 
 // Adds what makes sparse rows from texts to the module.

@@ -4,6 +4,7 @@
 #include "csr.hpp"
 #include "descent.hpp"
 #include "group_likelihoods.hpp"
+#include "keyed.hpp"
 #include "merge.hpp"
 #include "mixture.hpp"
 #include "moments.hpp"
@@ -59,6 +60,7 @@ extern const Kernels kernels{
             mixture(sums, x, weight, {constants, means, factors, K, whole}, view);
         },
     .group_regressions = group_regressions,
+    .keyed_products = keyed_products,
     .pieces = pieces,
 };
 

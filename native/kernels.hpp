@@ -123,6 +123,8 @@ struct Kernels {
                           const double* factors, index K, bool whole, View);
     void (*group_regressions)(const GroupRows&, index D, const index* begins, const index* ends, index groups,
                               const GroupFit&);
+    void (*keyed_products)(double* out, const index* codes, const double* weight, const double* z, index q,
+                           const double* y, index m, index rows);
     void (*pieces)(double* out, index down, const double* x, index rows, const Knots&);
 };
 

@@ -1,4 +1,6 @@
-// Columns of curves, and the distinct values that these are learned from, for Python; see pieces.hpp.
+// Columns of curves, and sums of the rows of each key, for Python; see pieces.hpp and keyed.hpp.
+
+#include <algorithm>
 
 #include "arrays.hpp"
 
@@ -6,7 +8,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace adaline {
-namespace {
+namespace smooths {
 
 using Columns = Array<double, nb::ndim<2>>;
 
@@ -22,38 +24,68 @@ void cubic_pieces(const Columns& out, const Reals& x, int exponent, const Reals&
     active->pieces(out.data(), n > 1 ? out.stride(0) : 0, x.data(), n, of);
 }
 
-// The union of two ascending lists of distinct values and the sums of their weights; how many there are. A step takes the
-// smaller of two values, or both where they are equal, without a branch. Of NaN, which no order has, it takes both.
-index merge_values(const Buffer& values, const Buffer& weights, const Reals& a, const Reals& of_a, const Reals& b,
-                   const Reals& of_b) {
-    const index A = index(a.size()), B = index(b.size());
-    require(index(of_a.size()) == A && index(of_b.size()) == B, "each value must have a weight");
-    require(index(values.size()) == A + B && index(weights.size()) == A + B, "there must be room for all values");
-    const nb::gil_scoped_release unlocked;
-    const double *const p = a.data(), *const q = b.data(), *const v = of_a.data(), *const w = of_b.data();
-    double *const out = values.data(), *const sums = weights.data();
+using Totals = Array<double, nb::ndim<2>, nb::c_contig>;
+using Added = Array<const double, nb::ndim<2>, nb::c_contig>;
+using Codes = Array<const index, nb::ndim<1>, nb::c_contig>;
+
+// The union of two ascending lists of distinct keys and the sums of their rows (W numbers); how many there are. A step
+// takes the smaller of two keys, or both where they are equal, without a branch. Of NaN, which no order has, it takes both.
+template <class Key>
+index merge(Key* out, double* sums, const Key* p, const double* v, index A, const Key* q, const double* w, index B, index W) {
+    const std::vector<double> none(W, 0.0);
     index i = 0, j = 0, k = 0;
     for (; i < A && j < B; ++k) {
         const bool left = !(q[j] < p[i]), right = !(p[i] < q[j]);
-        const double mine[] = {0.0, v[i]}, theirs[] = {0.0, w[j]}, either[] = {q[j], p[i]};
+        const double *const rows[] = {none.data(), v + i * W, w + j * W};
+        const double *const mine = rows[left], *const theirs = rows[2 * right];
+        const Key either[] = {q[j], p[i]};
         out[k] = either[left];
-        sums[k] = mine[left] + theirs[right];
+        for (index c = 0; c < W; ++c) sums[k * W + c] = mine[c] + theirs[c];
         i += left;
         j += right;
     }
-    for (; i < A; ++i, ++k) out[k] = p[i], sums[k] = v[i];
-    for (; j < B; ++j, ++k) out[k] = q[j], sums[k] = w[j];
-    return k;
+    std::copy(p + i, p + A, out + k);
+    std::copy(v + i * W, v + A * W, sums + k * W);
+    k += A - i;
+    std::copy(q + j, q + B, out + k);
+    std::copy(w + j * W, w + B * W, sums + k * W);
+    return k + B - j;
 }
 
-}  // namespace
+template <class Key>
+using Keys = Array<Key, nb::ndim<1>, nb::c_contig>;
+
+template <class Key>
+index merge_totals(const Keys<Key>& keys, const Totals& values, const Keys<const Key>& a, const Added& of_a,
+                   const Keys<const Key>& b, const Added& of_b) {
+    const index A = index(a.size()), B = index(b.size()), W = index(values.shape(1));
+    require(index(of_a.shape(0)) == A && index(of_b.shape(0)) == B, "each key must have a row");
+    require(index(of_a.shape(1)) == W && index(of_b.shape(1)) == W, "rows must be of one length");
+    require(index(keys.size()) == A + B && index(values.shape(0)) == A + B, "there must be room for all keys");
+    const nb::gil_scoped_release unlocked;
+    return merge(keys.data(), values.data(), a.data(), of_a.data(), A, b.data(), of_b.data(), B, W);
+}
+
+void keyed_products(const Totals& out, const Codes& codes, const Reals& weight, const Added& z, const Added& y) {
+    const index n = index(codes.size()), q = index(z.shape(1)), m = index(y.shape(1));
+    require(index(weight.size()) == n && index(z.shape(0)) == n && index(y.shape(0)) == n, "all must have the same rows");
+    require(index(out.shape(1)) == q * m, "out must have a number for each product");
+    const nb::gil_scoped_release unlocked;
+    require(within<index>(codes.data(), 0, n, -1, index(out.shape(0))), "a code lies outside of the keys");
+    active->keyed_products(out.data(), codes.data(), weight.data(), z.data(), q, y.data(), m, n);
+}
+
+}  // namespace smooths
 
 void bind_smooths(nb::module_& m) {
     const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
-    m.def("cubic_pieces", &cubic_pieces, array("out"), array("x"), "exponent"_a, array("knots"), array("values"),
+    m.def("cubic_pieces", &smooths::cubic_pieces, array("out"), array("x"), "exponent"_a, array("knots"), array("values"),
           array("curvature"), "periodic"_a);
-    m.def("merge_values", &merge_values, array("values"), array("weights"), array("a"), array("of_a"), array("b"),
+    m.def("merge_totals", &smooths::merge_totals<double>, array("keys"), array("values"), array("a"), array("of_a"), array("b"),
           array("of_b"));
+    m.def("merge_totals", &smooths::merge_totals<std::int64_t>, array("keys"), array("values"), array("a"), array("of_a"),
+          array("b"), array("of_b"));
+    m.def("keyed_products", &smooths::keyed_products, array("out"), array("codes"), array("weight"), array("z"), array("y"));
 }
 
 }  // namespace adaline

@@ -52,7 +52,7 @@ from adaline.sums import (
 )
 from adaline.sums.bounded_score import outputs_by_arrays, outputs_twofold
 from adaline.sums.clusters import clusters_reference
-from adaline.sums.distinct import merge_values_reference
+from adaline.sums.keyed import keyed_products_reference, merge_totals_reference
 from adaline.sums.mixture import mixture_reference
 from adaline.sums.moments import fill_reference, merge_reference, subtract_reference
 from adaline.sums.objective import objective_reference, product_reference
@@ -506,9 +506,16 @@ def _smooths(rng: np.random.Generator) -> Iterator[Agreement]:
     knots, (values, curvature) = np.array([-1.0, -0.5, 0.25, 0.5, 2.0]), rng.normal(size=(2, 5, FEATURES))
     x = 8 * np.concatenate([knots, rng.uniform(-3, 4, ROWS - 5)])
     one, other = np.unique(rng.integers(0, 40, 30)) / 4.0, np.arange(3.0, 9.0)
+    of_one, of_other, room = rng.normal(size=(len(one), 3)), rng.normal(size=(6, 3)), np.zeros((len(one) + 6, 3))
+    codes, rows, sums = (
+        rng.integers(-1, 4, ROWS),
+        (rng.normal(size=(ROWS, 2)), rng.normal(size=(ROWS, 7))),
+        np.zeros((4, 14)),
+    )
     given: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         "cubic_pieces": (pieces_reference, (np.zeros((ROWS, FEATURES)), x, 3, knots, values, curvature, False)),
-        "merge_values": (merge_values_reference, (*np.zeros((2, len(one) + 6)), one, one + 1, other, other - 0.5)),
+        "merge_totals": (merge_totals_reference, (room[:, 0].copy(), room, one, of_one, other, of_other)),
+        "keyed_products": (keyed_products_reference, (sums, codes, x, *rows)),
     }
     yield from _calls("smooths", 1e-14, given)
     around: tuple[Any, ...] = (np.zeros((ROWS, FEATURES)), x, 3, knots, values, curvature, True)

@@ -158,7 +158,10 @@ def test_all_but_one_and_running_sums(count: int) -> None:
 def test_many_rows_are_copied_in_the_order_asked_for() -> None:
     x = np.arange(80_000.0).reshape(40_000, 2)
     order = np.random.default_rng(0).permutation(40_000)[:33_333]
-    np.testing.assert_array_equal(take_rows(x, order), x[order])
+    for laid in (x, np.asfortranarray(x)):  # each is copied as it lies in memory
+        taken = take_rows(laid, order)
+        np.testing.assert_array_equal(taken, x[order])
+        assert taken.flags.c_contiguous == laid.flags.c_contiguous
 
 
 def masks(fold: NDArray[Any]) -> list[NDArray[Any]]:

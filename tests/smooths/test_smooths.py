@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from adaline.kernels import native
 from adaline.smooths import CubicSpline, CyclicSpline, PenalizedSpline, Smooth, TensorProduct, ThinPlate, diagonal_form
 from adaline.smooths.pieces import pieces_reference
-from tests.turns import needs_native, on_every_isa
+from tests.turns import on_every_isa
 
 KNOTS = (0.0, 1.0, 1.5, 4.0, 6.0)
 POINTS = np.arange(7.0)[:, None]
@@ -88,7 +88,7 @@ def test_native_columns_of_curves_are_those_of_the_reference() -> None:
     for columns, count, periodic, exponent in (
         (1, 2, False, 0),
         (9, 10, True, -3),
-        (9, 200, False, 1040),
+        (9, 200, False, 1010),
         (16, 3, False, 5),
     ):
         knots = np.sort(rng.normal(size=count))
@@ -104,17 +104,3 @@ def test_native_columns_of_curves_are_those_of_the_reference() -> None:
         native.cubic_pieces(lost, np.array([np.nan, 0.0, np.nan]), *given)
         assert np.isnan(lost[[0, 2]]).all()
         assert np.isfinite(lost[1]).all()
-
-
-@needs_native
-def test_unions_of_distinct_values_add_their_weights() -> None:
-    rng = np.random.default_rng(2)
-    for sizes in ((0, 3), (5, 0), (40, 25), (300, 300)):
-        a, b = (np.unique(rng.integers(0, 400, size)).astype(np.float64) for size in sizes)
-        v, w = rng.uniform(size=len(a)), rng.uniform(size=len(b))
-        every, totals = np.empty((2, len(a) + len(b)))
-        size = native.merge_values(every, totals, a, v, b, w)
-        both = np.union1d(a, b)
-        np.testing.assert_array_equal(every[:size], both)
-        expected = [v[a == one].sum() + w[b == one].sum() for one in both]
-        np.testing.assert_allclose(totals[:size], expected, rtol=1e-15)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adaline.arrays import AnyArray, is_device, is_sparse, namespace
+from adaline.arrays import AnyArray, Array, is_device, is_sparse, namespace
 from adaline.coding.frames import collected
 from adaline.errors import InvalidData
 from adaline.lazy import nw
@@ -36,7 +36,15 @@ def take_rows(x: AnyArray, indices: NDArray[np.intp]) -> Any:
         return xp.take(x, xp.asarray(indices, device=x.device), axis=0)
     if isinstance(x, np.ndarray) and len(indices) and (np.diff(indices) == 1).all():
         return x[indices[0] : indices[-1] + 1]
-    if isinstance(x, np.ndarray) and x.ndim == 2 and len(indices) > COPIED_ROWS:
+    if isinstance(x, np.ndarray) and x.ndim == 2 and len(indices) > COPIED_ROWS and x.flags.forc:
+        return _copied(x, indices)
+    frame = nw.from_native(x, pass_through=True, eager_only=True)
+    return frame[indices].to_native() if isinstance(frame, nw.DataFrame) else x[indices]
+
+
+def _copied(x: Array, indices: NDArray[np.intp]) -> Array:
+    """Return the rows of an array in the order that it has in memory, by threads."""
+    if x.flags.c_contiguous:
         out = np.empty((len(indices), x.shape[1]), dtype=x.dtype)
 
         def copy_rows(i: int) -> None:
@@ -45,5 +53,6 @@ def take_rows(x: AnyArray, indices: NDArray[np.intp]) -> Any:
 
         run_blocks(-(-len(indices) // COPIED_ROWS), copy_rows)
         return out
-    frame = nw.from_native(x, pass_through=True, eager_only=True)
-    return frame[indices].to_native() if isinstance(frame, nw.DataFrame) else x[indices]
+    by_columns = np.empty((x.shape[1], len(indices)), dtype=x.dtype)  # np.take of x would copy all of it each time
+    run_blocks(len(by_columns), lambda j: np.take(x[:, j], indices, out=by_columns[j], mode="clip"))
+    return by_columns.T

@@ -13,8 +13,8 @@ import numpy as np
 from adaline.arrays import Array, ThetaLike, as_dense, host
 from adaline.block import Block, Shape
 from adaline.errors import InvalidData
-from adaline.kernels import native
 from adaline.sums.base import Sum
+from adaline.sums.keyed import joined_totals
 
 MOST_LEVELS = 2**23  # of a grouping; doubling it takes twice the memory
 MOST_VALUES = 2**17  # kept exactly; doubling it takes twice the memory, and moves knots by less than a millionth
@@ -63,11 +63,9 @@ class DistinctValues(Sum):
     def _take(self, k: int, values: Array, weight: Array) -> None:
         """Take in distinct values in ascending order."""
         if values.shape[1] == 1:
-            one, own = self.values[k][:, 0], self.weights[k]
-            every, totals = np.empty((2, len(one) + len(values)))
-            join = merge_values_reference if native is None else native.merge_values
-            size = join(every, totals, one, own, np.ascontiguousarray(values[:, 0]), weight)
-            every, totals = every[:size, None], totals[:size]
+            one, other = self.values[k][:, 0], np.ascontiguousarray(values[:, 0])
+            keys, sums = joined_totals(one, self.weights[k][:, None], other, weight[:, None])
+            every, totals = keys[:, None], sums[:, 0]
         else:
             every = np.concatenate([self.values[k], values])
             every, totals = _distinct(every, np.concatenate([self.weights[k], weight]))
@@ -79,15 +77,6 @@ class DistinctValues(Sum):
             joined[:pairs] += totals[1 : 2 * pairs : 2]
             every, totals = every[kept], joined
         self.values[k], self.weights[k] = every, totals
-
-
-def merge_values_reference(values: Array, weights: Array, a: Array, of_a: Array, b: Array, of_b: Array) -> int:
-    """Set the first values and weights to the union of a and b, each ascending and distinct, and the sums of their
-    weights; return how many there are. In C++: `native/smooth_module.cpp`.
-    """
-    every, totals = _distinct(np.concatenate([a, b])[:, None], np.concatenate([of_a, of_b]))
-    values[: len(every)], weights[: len(every)] = every[:, 0], totals
-    return len(every)
 
 
 def _distinct(x: Array, weight: Array | None) -> tuple[Array, Array]:

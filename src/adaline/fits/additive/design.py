@@ -53,6 +53,8 @@ CROSSED = 100
 # effects of all groupings that are not eliminated: their matrix is dense; doubling it takes eight times as long
 MOST_CROSSED = 10_000
 NOWHERE = -1  # the index of a column of ones, among those of X
+# whole numbers up to which places of levels are looked up, for each row; doubled, the table takes as long as a search
+GAPS = 16
 PIECE_ROWS = 2**13  # rows whose sums of tensor products are taken at a time
 
 
@@ -148,13 +150,13 @@ class LearnedGroups:
         """Return the index of the group of each row x (n, D), -1 for one that did not occur."""
         known, rows = self.levels, x[:, self.columns]
         if known.shape[1] == 1:
-            place = np.minimum(np.searchsorted(known[:, 0], rows[:, 0]), len(known) - 1)
+            place = _nearest(known[:, 0], rows[:, 0])
             return np.where(known[place, 0] == rows[:, 0], place, -1)
         at, whole = np.zeros(len(known), dtype=np.intp), np.zeros(len(rows), dtype=np.intp)
         lost = np.zeros(len(rows), dtype=bool)
         for j in range(known.shape[1]):
             values, codes = np.unique(known[:, j], return_inverse=True)
-            place = np.minimum(np.searchsorted(values, rows[:, j]), len(values) - 1)
+            place = _nearest(values, rows[:, j])
             lost |= values[place] != rows[:, j]
             at, whole = at * len(values) + codes, whole * len(values) + place
         place = np.minimum(np.searchsorted(at, whole), len(at) - 1)
@@ -176,6 +178,17 @@ class LearnedGroups:
         effects = self.effects_of(x[known])
         for k in range(size):
             out[known, found[known] * size + k] = effects[:, k]
+
+
+def _nearest(known: Array, values: Array) -> NDArray[np.intp]:
+    """Return the place of each value among known ones, ascending; that of another where it is not there."""
+    span = known[-1] - known[0]
+    if span > GAPS * len(values) or (known != np.floor(known)).any():
+        return np.minimum(np.searchsorted(known, values), len(known) - 1)
+    places = np.zeros(int(span) + 1, dtype=np.intp)
+    places[(known - known[0]).astype(np.intp)] = np.arange(len(known))
+    at = values - known[0]
+    return np.asarray(places[np.where((at >= 0) & (at <= span), at, 0).astype(np.intp)])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -19,6 +19,7 @@ from adaline.arrays import Array, ThetaLike, as_dense, host
 from adaline.block import Block, Shape
 from adaline.forms import Finite, Integers
 from adaline.sums import Moments, Sum
+from adaline.sums.keyed import add_products, joined_totals, numbered
 
 PIECE_ROWS = 2**13  # rows whose products with effects are held at a time
 
@@ -55,21 +56,12 @@ class KeyedTotals:
     values: Annotated[Array, Finite("K W")]
 
     @classmethod
-    def of(cls, keys: NDArray[np.int64], values: Array) -> KeyedTotals:
-        """Return the sums of rows with these keys."""
-        if len(keys) < 2:
-            return cls(keys, values)
-        order = np.argsort(keys, kind="stable")
-        ordered = keys[order]
-        starts = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))
-        if len(starts) == len(keys):
-            return cls(ordered, values[order])
-        return cls(ordered[starts], np.add.reduceat(values[order], starts))
-
-    @classmethod
     def joined(cls, several: Sequence[KeyedTotals]) -> KeyedTotals:
         """Return the sums over all their rows."""
-        return cls.of(np.concatenate([one.keys for one in several]), np.concatenate([one.values for one in several]))
+        first, *others = several
+        for other in others:
+            first = cls(*joined_totals(first.keys, first.values, other.keys, other.values))
+        return first
 
     def of_all(self, size: int) -> Array:
         """Return the sums of keys 0 to size, (size, W); zeros for those that did not occur."""
@@ -110,20 +102,29 @@ class GroupedMoments(Sum):
         """Take in the rows of a block."""
         block = block.heavy()
         x, weight = np.asarray(host(as_dense(block.x)), dtype=np.float64), block.weights()
-        t, shapes = host(block.t), self.design.group_shapes
-        groups, pairs = [[one] for one in self.groups], [[one] for one in self.pairs]
+        t, found = host(block.t), self.design.grouped(x)
+        sizes = [size for size, _ in self.design.group_shapes]
+        keys = [(group, size) for (group, _), size in zip(found, sizes, strict=True)]
+        for k, m in pairs_of(len(found)):
+            one, other = found[k][0], found[m][0]
+            keys.append((np.where((one < 0) | (other < 0), -1, one * sizes[m] + other), sizes[k] * sizes[m]))
+        known = [numbered(key, size) for key, size in keys]
+        before = [*self.groups, *self.pairs]
+        totals = [
+            np.zeros((len(occurred), one.values.shape[1])) for (occurred, _), one in zip(known, before, strict=True)
+        ]
         for first in range(0, len(x), PIECE_ROWS):
             rows = slice(first, first + PIECE_ROWS)
             phi, w = self.design.of(x[rows]), weight[rows]
             self.moments.add(Block(phi, t[rows], w))
-            found = self.design.grouped(x[rows])
-            for parts, (group, z) in zip(groups, found, strict=True):
-                parts.append(_summed(group, w, z, np.column_stack([z, np.ones(len(z)), phi, t[rows]])))
-            for parts, (k, m) in zip(pairs, pairs_of(len(found)), strict=True):
-                (one, z), (other, left) = found[k], found[m]
-                both = np.where((one < 0) | (other < 0), -1, one * shapes[m][0] + other)
-                parts.append(_summed(both, w, z, left))
-        self.groups, self.pairs = ([KeyedTotals.joined(parts) for parts in every] for every in (groups, pairs))
+            effects = [z[rows] for _, z in found]
+            others = [np.column_stack([z, np.ones(len(z)), phi, t[rows]]) for z in effects]
+            factors = [*zip(effects, others, strict=True), *((effects[k], effects[m]) for k, m in pairs_of(len(found)))]
+            for total, (_, codes), (z, y) in zip(totals, known, factors, strict=True):
+                add_products(total, codes[rows], w, z, y)
+        added = [KeyedTotals(occurred, total) for (occurred, _), total in zip(known, totals, strict=True)]
+        joined = [KeyedTotals.joined(both) for both in zip(before, added, strict=True)]
+        self.groups, self.pairs = joined[: len(sizes)], joined[len(sizes) :]
 
     def merge(self, other: Self) -> None:
         """Take in the sums over other rows."""
@@ -139,12 +140,3 @@ def pairs_of(count: int) -> list[tuple[int, int]]:
 
 def _nothing(width: int) -> KeyedTotals:
     return KeyedTotals(np.empty(0, dtype=np.int64), np.empty((0, width)))
-
-
-def _summed(key: NDArray[np.int64], weight: Array, z: Array, other: Array) -> KeyedTotals:
-    """Return the sums of weight z other' of rows with each key of zero or more."""
-    rows = np.flatnonzero((key >= 0) & (weight != 0))
-    if len(rows) < len(key):
-        key, weight, z, other = key[rows], weight[rows], z[rows], other[rows]
-    products = ((weight[:, None] * z)[:, :, None] * other[:, None, :]).reshape(len(z), z.shape[1] * other.shape[1])
-    return KeyedTotals.of(key.astype(np.int64), products)
