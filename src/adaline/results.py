@@ -60,6 +60,9 @@ class Ending(Enum):
         return self.label
 
 
+UNKNOWN_ROWS = "the weights are those of another library, and nothing is known of the rows"
+
+
 class Status(Ending):
     """How a fit ended; `advice` says what can be done about it.
 
@@ -121,8 +124,7 @@ class Status(Ending):
     )
     GIVEN = (
         "given",
-        "the weights are those of another library, and nothing is known of the rows: there are no standard errors, and "
-        "no further rows can be learned; fit to the rows for these",
+        f"{UNKNOWN_ROWS}: there are no standard errors, and no further rows can be learned; fit to the rows for these",
     )
     DIVERGED = ("diverged", "the rate is too large: lower it or use rate='auto'; the last good weights are kept")
 

@@ -124,7 +124,10 @@ def run_spark(model: Any, frame: pd.DataFrame, folder: Path) -> Found:
 
     kinds = {"f": types.DoubleType, "i": types.LongType, "b": types.BooleanType, "M": types.TimestampType}
     fields = [types.StructField(name, kinds.get(frame[name].dtype.kind, types.StringType)()) for name in frame.columns]
-    rows = [tuple(row.values()) for row in records(frame, days=False)]
+    rows = [
+        tuple(one.to_pydatetime() if isinstance(one, pd.Timestamp) else one for one in row.values())
+        for row in records(frame, days=False)
+    ]
     spark().createDataFrame(rows, types.StructType(fields)).createOrReplaceTempView("t")
     found = spark().sql(export(model, to="sql", dialect="spark", table="t", outputs=outputs_of(model)))
     collected = found.collect()

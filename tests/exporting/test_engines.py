@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import shutil
+import sqlite3
 import subprocess
 import warnings
 from collections.abc import Callable
@@ -37,13 +38,14 @@ from tests.exporting.engines import ENGINES, is_there
 from tests.exporting.servers import SERVERS, has_server, without_overflow
 
 NO_FORM = ("WienerFilter", "AdaptiveFilter", "CustomMachine")
+VARIABLE = "${x}"
 EVIL = [
     '"; DROP TABLE t; --',
     "it's",
     "a\\",
     "*/ x",
     "</script>",
-    "${x}",
+    VARIABLE,
     "two\nlines",
     "`",
     "\u00e4\u2028",
@@ -122,7 +124,8 @@ def hostile(frame: pd.DataFrame) -> pd.DataFrame:
 
 def evil() -> tuple[Any, pd.DataFrame]:
     rng = np.random.default_rng(2)
-    frame = pd.DataFrame({name: rng.normal(size=80) for name in EVIL if name != "A"})  # one name in most databases
+    names = [one for one in EVIL if one not in ("A", VARIABLE)]  # databases take "A" for "a"
+    frame = pd.DataFrame({name: rng.normal(size=80) for name in names})
     frame["kind"] = [EVIL[k % len(EVIL)] for k in range(80)]
     label = [EVIL[k % 5] for k in range(80)]
     return LogisticRegression(penalty=1.0).fit(frame, label), frame.iloc[:20]
@@ -228,6 +231,20 @@ def test_tables_are_coded_as_the_model_codes_them(name: str, engine: str, tmp_pa
     assert not far(ENGINES[engine](given.model, given.rows, tmp_path), given)
 
 
+def test_another_label_is_accepted_where_two_tie_alone() -> None:
+    X = pd.DataFrame({"x": [0.0, 2.0, 9.0]})
+    of_two = LogisticRegression(penalty=1.0).fit(X, [0, 1, 1])
+    for model, tied in ((KMeans(3).fit(X), 1.0), (of_two, -of_two.intercept_[0] / of_two.coef_[0, 0])):
+        given = asked(model, pd.DataFrame({"x": [tied * (1 + 1e-15), tied * 1.001, np.nan]}))
+        one, other = model.predict(pd.DataFrame({"x": [0.0, 2.0]})).tolist()
+        first, second, refused = given.wanted["prediction"]
+        assert refused is None
+        tie = other if first == one else one
+        assert not far(given.wanted | {"prediction": [tie, second, None]}, given)
+        for wrong in ([3 - one - other, second, None], [None, second, None], [first, one, None], [first, second, 0]):
+            assert far(given.wanted | {"prediction": wrong}, given)
+
+
 def test_a_tree_is_a_text_to_read() -> None:
     frame = pd.DataFrame({"a b": np.arange(40.0), "kind": [f"level {k % 10}" for k in range(40)], "y": np.arange(40.0)})
     model = LinearRegression().fit(open_table(frame, formula="y ~ cut(`a b`, 3) + kind + pmax(`a b`, 2)"))
@@ -237,6 +254,30 @@ def test_a_tree_is_a_text_to_read() -> None:
         r"\+ choose\(kind; 'level 0': 0, .*'level 7': \S+, \.\.\. 2 more, unknown: missing, missing: missing\).*\)",
         text,
     )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_name_that_spark_would_replace_is_refused_there_alone(engine: str, tmp_path: Path) -> None:
+    if not is_there(engine):
+        pytest.skip(f"{engine} is not installed")
+    rows = pd.DataFrame({VARIABLE: [1.0, 2.0, 4.0]})
+    given = asked(LinearRegression().fit(rows, [1.0, 2.0, 3.0]), rows)
+    assert not far(ENGINES[engine](given.model, given.rows, tmp_path), given)
+    with pytest.raises(InvalidParameter, match="rename the column"):
+        export(given.model, to="sql", dialect="spark")
+
+
+@pytest.mark.parametrize("kind", ["TEXT", ""])
+def test_sqlite_reads_numbers_that_are_stored_as_texts(kind: str, tmp_path: Path) -> None:
+    values = ["3.5", " 3.5 ", "-1e3", ".5", "9007199254740993", 9007199254740993, 2, "", "3.5a", "0x10", "NA", "inf"]
+    rows = pd.DataFrame({"x": values})
+    given = asked(LinearRegression().fit(pd.DataFrame({"x": [1.0, 2.0, 3.0]}), [2.0, 3.0, 5.0]), rows)
+    assert given.wanted["prediction"][:7].count(None) == 0
+    with sqlite3.connect(tmp_path / "t.db") as connection:
+        connection.execute(f"CREATE TABLE t (x {kind})")
+        connection.executemany("INSERT INTO t VALUES (?)", [(value,) for value in values])
+        found = connection.execute(export(given.model, to="sql", dialect="sqlite", table="t")).fetchall()
+    assert not far({"prediction": [one for (one,) in found]}, given)
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ from adaline import (
     Status,
     basis,
     datasets,
+    effects,
     export,
     from_sklearn,
     load,
@@ -49,6 +50,7 @@ X = RNG.normal(size=(120, 3)) * [1.0, 10.0, 0.1] + [0.0, 5.0, 0.0]
 NUMBER = X @ [1.0, 0.2, -3.0] + RNG.normal(size=120)
 TWO = np.where(NUMBER > 1.0, "yes", "no")
 THREE = np.digitize(NUMBER, [0.0, 2.0])
+COUNT = THREE + 1
 
 REGRESSIONS: list[Any] = [
     lm.LinearRegression(),
@@ -177,9 +179,23 @@ def test_what_was_given_has_no_standard_errors() -> None:
     for call in (lambda: model.test("x0"), lambda: model.summary(errors="HC3", X=X, y=NUMBER)):
         with pytest.raises(SumsMissing, match="another library"):
             call()
-    logistic = from_sklearn(lm.LogisticRegression().fit(X, TWO))
-    assert "another library" in str(logistic.summary())
-    assert "nan" not in str(logistic.summary()) + logistic.summary()._repr_html_()
+    for estimator, y in ((lm.LogisticRegression(), TWO), (lm.PoissonRegressor(), COUNT), (lm.GammaRegressor(), COUNT)):
+        likelihood = from_sklearn(estimator.fit(X, y))
+        table = likelihood.summary()
+        assert [row["estimate"] for row in table.to_dict()["coefficients"]] == [
+            *np.atleast_1d(likelihood.intercept_),
+            *likelihood.coef_.flat,
+        ]
+        assert "another library" in str(table)
+        assert "nan" not in str(table) + table._repr_html_()
+        for call in (
+            lambda one=likelihood: one.test("x0"),
+            lambda one=likelihood: effects(one, X),
+            lambda one=likelihood: one.predict(X, interval="confidence"),
+            lambda one=likelihood, y=y: one.summary(errors="HC3", X=X, y=y),
+        ):
+            with pytest.raises(SumsMissing, match="another library"):
+                call()
     assert model.fit(X, NUMBER).certificate_.status is Status.SOLVED
 
 
@@ -187,7 +203,9 @@ def test_what_was_given_has_no_standard_errors() -> None:
     ("given", "error", "said"),
     [
         (RandomForestRegressor(2).fit(X, NUMBER), InvalidType, "RandomForestRegressor cannot be converted"),
-        (lm.Ridge(), InvalidParameter, "this Ridge is not fitted: fit it first"),
+        (lm.Ridge(), InvalidParameter, "this Ridge is not fitted: call its fit before from_sklearn"),
+        (lm.LinearRegression(), InvalidParameter, "this LinearRegression is not fitted: call its fit"),
+        (make_pipeline(lm.SGDRegressor()), InvalidParameter, "this SGDRegressor is not fitted: call its fit"),
         (lm.Ridge, InvalidType, "a fitted estimator of scikit-learn"),
         ([1.0], InvalidType, "a fitted estimator of scikit-learn, not list"),
         (StandardScaler().fit(X), InvalidType, "StandardScaler cannot be converted"),

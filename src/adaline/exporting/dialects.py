@@ -82,7 +82,7 @@ LANGUAGES: dict[str, Language] = {
         text="TEXT",
         infinity="9e999",
         reads={
-            "number": "CASE WHEN typeof({0}) IN ('integer', 'real') THEN CAST({0} AS REAL) END",
+            "number": "CASE WHEN CAST({0} AS NUMERIC) = {0} THEN CAST({0} AS REAL) END",  # also of numbers in texts
             "boolean": "CASE WHEN {0} IN (0, 1) THEN CAST({0} AS REAL) END",
             "date": "(julianday({}) - 2440587.5)",
             "text": "CAST({} AS TEXT)",
@@ -141,6 +141,10 @@ class SQLWriter:
         """Return a name between the quotes of the dialect."""
         if "\0" in text or not text:
             raise InvalidParameter(f"the name {text!r:.80} cannot be written in SQL: rename the column")
+        if self.dialect == "spark" and "${" in text:
+            raise InvalidParameter(
+                f"Spark replaces ${{...}} in queries, also in the name {text!r:.80}: rename the column"
+            )
         if not self.language.backticks:
             return '"' + text.replace('"', '""') + '"'
         if self.language.escapes and self.dialect == "bigquery":
@@ -265,5 +269,5 @@ class SQLWriter:
 
 
 def _escaped(text: str, quote: str) -> str:
-    known = {"\\": "\\\\", quote: "\\" + quote, "\n": "\\n", "\r": "\\r"}
+    known = {"\\": "\\\\", quote: "\\" + quote, "\n": "\\n", "\r": "\\r", "$": "\\u0024"}  # Spark replaces ${...}
     return "".join(known.get(letter, letter) for letter in text)

@@ -26,7 +26,7 @@ from adaline.penalties import no_penalty
 from adaline.results import Certificate, Solution, Status
 from adaline.solvers.least_squares.dependence import independent
 from adaline.solvers.least_squares.fit import Fit, certificate
-from adaline.solvers.smooth.likelihood import LikelihoodFit
+from adaline.solvers.smooth.likelihood import FamilyFit, LikelihoodFit
 from adaline.storage.pipelines import is_pipeline, of_scikit_learn
 from adaline.systems import (
     ElasticNet,
@@ -41,6 +41,7 @@ from adaline.systems import (
 )
 from adaline.systems.gaussian_classifier import ClassCovariance
 
+UNKNOWN_OF_FAMILIES = ("dispersion", "freedom", "deviance", "null_deviance", "pearson", "shape", "shape_error")
 Estimator = Any
 """A fitted estimator of scikit-learn."""
 MOST_NUMBERS = 10**8  # in the points that stand for the rows of classes: 0.8 GB; twice as many take twice the memory
@@ -90,10 +91,9 @@ def from_sklearn(estimator: Estimator) -> AnyModel:
     kind = type(estimator)
     if isinstance(estimator, type) or not of_scikit_learn(kind):
         raise InvalidType(f"from_sklearn takes a fitted estimator of scikit-learn, not {kind.__name__}")
-    make = _maker_of(estimator)
     if not has_learned(estimator):
-        raise InvalidParameter(f"this {kind.__name__} is not fitted: fit it first")
-    return make(estimator)
+        raise InvalidParameter(f"this {kind.__name__} is not fitted: call its fit before from_sklearn")
+    return _maker_of(estimator)(estimator)
 
 
 def _maker_of(estimator: Estimator) -> Callable[[Estimator], AnyModel]:
@@ -193,8 +193,19 @@ def _family(estimator: Estimator) -> AnyModel:
         link = "identity"
     loss: Any = {0.0: "gaussian", 1.0: "poisson", 2.0: "gamma", 3.0: "inverse_gaussian"}.get(power) or Tweedie(power)
     model = GeneralizedLinear(loss, link=link, penalty=penalty, fit_intercept=bool(estimator.fit_intercept))
-    fields = _of_targets(estimator)
-    return _with_state(model, history=[], n_iter=int(np.max(estimator.n_iter_)), rows_seen=0, typical=None, **fields)
+    unknown = dict.fromkeys(UNKNOWN_OF_FAMILIES, math.nan)
+    found = FamilyFit(
+        family=model._loss().name,
+        link=link,
+        estimated=False,
+        extra=0,
+        precision=False,
+        **unknown,  # type: ignore[arg-type]
+    )
+    theta, fields = np.append(estimator.intercept_, estimator.coef_)[None], _of_targets(estimator)
+    fits = [_likelihood(estimator, theta, found)]
+    known = {"history": [], "n_iter": int(np.max(estimator.n_iter_)), "rows_seen": 0, "typical": None, "fits": fits}
+    return _with_state(model, **known, **fields)
 
 
 def _labels(estimator: Estimator) -> Array:
@@ -209,22 +220,7 @@ def _logistic(estimator: Estimator) -> AnyModel:
         scheme="one-vs-rest" if one_by_one else "softmax", fit_intercept=bool(estimator.fit_intercept)
     )
     groups = [[k] for k in range(len(coef))] if one_by_one else [list(range(len(coef)))]
-    free = independent(np.zeros(coef.shape[1], dtype=np.bool_))
-    fits = [
-        LikelihoodFit(
-            solution=Solution(np.column_stack([constants[own], coef[own]]), _proof(estimator)),
-            root=None,
-            log_likelihood=math.nan,
-            null=math.nan,
-            rows=0,
-            weight=0.0,
-            parameters=0,
-            penalised=False,
-            coupled=len(own) > 1,
-            dependence=free,
-        )
-        for own in groups
-    ]
+    fits = [_likelihood(estimator, np.column_stack([constants[own], coef[own]])) for own in groups]
     return _with_state(
         model,
         columns=_columns(estimator),
@@ -241,6 +237,23 @@ def _logistic(estimator: Estimator) -> AnyModel:
         dependencies=[],
         fits=fits,
         typical=None,
+    )
+
+
+def _likelihood(estimator: Estimator, theta: Array, family: FamilyFit | None = None) -> LikelihoodFit:
+    """Return weights as a fit of which no more is known."""
+    return LikelihoodFit(
+        solution=Solution(theta, _proof(estimator)),
+        root=None,
+        log_likelihood=math.nan,
+        null=math.nan,
+        rows=0,
+        weight=0.0,
+        parameters=0,
+        penalised=False,
+        coupled=len(theta) > 1,
+        dependence=independent(np.zeros(theta.shape[1] - 1, dtype=np.bool_)),
+        family=family,
     )
 
 

@@ -42,7 +42,7 @@ from adaline.parameters import (
     StatisticDistribution,
     WholeNumber,
 )
-from adaline.results import Status
+from adaline.results import UNKNOWN_ROWS, Status
 from adaline.solvers.least_squares.factor import EPS, Factor
 from adaline.solvers.least_squares.fit import Fit
 from adaline.sources import Source
@@ -164,7 +164,7 @@ def factor_of(fit: Fit) -> Factor:
 def why_no_factor(fit: Fit) -> str:
     """Return why a fit has no factor, and what to do."""
     if fit.solution.certificate.status is Status.GIVEN:
-        return "the weights are those of another library, and nothing is known of the rows: fit to the rows"
+        return f"{UNKNOWN_ROWS}: fit to the rows"
     return "the solver for wide data keeps no D x D matrix: use fewer columns than rows"
 
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from adaline.arrays import AnyArray, Array, OffsetsLike, RowsLike, WeightsLike, as_dense, host, is_device, is_sparse
 from adaline.coding.frames import collected
-from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.fitted import AnyModel, check_is_fitted, has_absorbed
 from adaline.inference.classical import judged
 from adaline.inference.sandwich import JudgedLikelihoods
@@ -168,11 +168,9 @@ def likelihood_means(
     Errors are those that the fits are `judged` by, or else classical ones.
     """
     fits = fits if judged is None else judged.fits
-    roots = [fit.without_dependent().root for fit in fits]
-    theta = np.concatenate([fit.without_dependent().solution.theta for fit in fits])
-    known = [root for root in roots if root is not None]
-    if len(known) < len(fits):
-        raise SumsMissing("no effects: the matrix of second derivatives was too large to form. Use fewer columns.")
+    kept = [fit.without_dependent() for fit in fits]
+    theta = np.concatenate([fit.solution.theta for fit in kept])
+    known = [fit.known_root("effects") for fit in kept]
     root = known[0] if len(fits) == 1 else _joined(theta, [one[0] for one in known])
     notes = {PENALISED_EFFECTS: fits[0].penalised, UNBOUNDED_EFFECTS: fits[0].unbounded or fits[0].at_border}
     return MeanModel(

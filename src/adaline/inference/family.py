@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from adaline.arrays import Array, HypothesisLike
-from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.classical import EXACT_FIT, NO_EXACT_TESTS, CoefficientStatistics, judged
 from adaline.inference.covariance import lengths
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald_chance, wald_of_slopes, wald_squares
@@ -264,7 +264,7 @@ def summarise_families(
         PENALISED: fits[0].penalised,
         QUASI: quasi,
         AS_POISSON: any(part.shape > LARGEST_SHAPE and not np.isnan(part.shape_error) for part in parts),
-        TOO_LARGE: fits[0].root is None,
+        TOO_LARGE: fits[0].root is None and fits[0].rows > 0,
         EXACT_FIT: any(map(_is_exact, fits)),
         "no standard errors: there are no more rows than parameters": not parts[0].freedom > 0.5 and parts[0].estimated,
         **dict.fromkeys(left_out_notes(missing), True),
@@ -317,8 +317,7 @@ def family_test(
                 "Use penalty=0 and l1=0."
             )
         check_maximum(fit, "Wald tests")
-        if fit.root is None:
-            raise SumsMissing("no tests: the matrix of second derivatives was too large to form. Use fewer columns.")
+        fit.known_root("tests")
         if not freedom > 0.5:
             raise InvalidData("no tests: there are no more rows than parameters, so that nothing is left to judge by")
         if _is_exact(fit):

@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 
 from adaline.arrays import Array
-from adaline.errors import InvalidParameter, SumsMissing
+from adaline.errors import InvalidParameter
 from adaline.inference.classical import Interval, quantile
 from adaline.losses import Likelihood
 from adaline.solvers.smooth.likelihood import FamilyFit, LikelihoodFit
@@ -38,9 +38,7 @@ def output_errors(fits: list[LikelihoodFit], x: Array) -> OutputErrors:
     """Return outputs of rows x (n, D) and their errors; NaN where the rows fitted do not determine an output."""
     outputs, errors = [], []
     for fit in fits:
-        if fit.root is None:
-            raise SumsMissing("no intervals: the matrix of second derivatives was too large to form")
-        theta, root = fit.solution.theta[0], fit.root[0]
+        theta, root = fit.solution.theta[0], fit.known_root("intervals")[0]
         outputs.append(x @ theta[1:] + theta[0])
         error = np.linalg.norm(x @ root[1:] + root[0], axis=1)
         varying = np.where(fit.dependence.constant, 0.0, x)

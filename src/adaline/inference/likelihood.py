@@ -20,7 +20,7 @@ import scipy
 
 from adaline.arrays import Array, HypothesisLike
 from adaline.attributes import own_attributes
-from adaline.errors import InvalidParameter, SumsMissing
+from adaline.errors import InvalidParameter
 from adaline.inference.classical import CoefficientStatistics, Interval, judged, quantile
 from adaline.inference.covariance import lengths
 from adaline.inference.hypotheses import read_hypotheses, wald_chance, wald_of_slopes, wald_squares
@@ -238,8 +238,7 @@ def wald_test(
             "Use penalty=0."
         )
     check_maximum(fit, "Wald tests")
-    if fit.root is None:
-        raise SumsMissing("no tests: the matrix of second derivatives was too large to form. Use fewer columns.")
+    fit.known_root("tests")
     given = read_hypotheses(hypothesis, value, names, intercept)
     base = index_of(classes, reference, "reference")
     tested = [k for k in range(len(classes)) if k != base]
@@ -266,10 +265,9 @@ def mean_interval(
     brought back: they stay between 0 and 1. Rows that the fitted rows do not span have NaN.
     """
     LEVEL.check("level", level)
-    if fit.root is None:
-        raise SumsMissing("no intervals: the matrix of second derivatives was too large to form. Use fewer columns.")
+    root = fit.known_root("intervals")
     z = x @ fit.solution.theta[:, 1:].T + fit.solution.theta[:, 0] + known
-    along = np.einsum("nd,kdm->nkm", x, fit.root[:, 1:]) + fit.root[:, 0]
+    along = np.einsum("nd,kdm->nkm", x, root[:, 1:]) + root[:, 0]
     if fit.coupled:
         z, along = log_odds(z, along)
     reach = reach_at(fit, x, along, quantile(freedom, level))

@@ -15,7 +15,6 @@ import scipy
 
 from adaline.arrays import Array, HypothesisLike
 from adaline.attributes import own_attributes
-from adaline.errors import SumsMissing
 from adaline.inference.classical import Interval, judged, quantile
 from adaline.inference.covariance import lengths
 from adaline.inference.effects import MeanFunction
@@ -202,14 +201,13 @@ def probability_interval(
     rows do not span have NaN. `known` is a known part of the outputs, (n, 1).
     """
     LEVEL.check("level", level)
-    if fit.root is None:
-        raise SumsMissing("no intervals: the matrix of second derivatives was too large to form. Use fewer columns.")
+    root = fit.known_root("intervals")
     z = x @ fit.solution.theta[:, 1:].T + fit.solution.theta[:, 0] + known
     loss = OrdinalOutputs(Ordinal(link, -fit.solution.theta[:, 0]))
     classes = [np.full((len(x), 1), k) for k in range(1 + z.shape[1])]
     log_p = -np.concatenate([loss.value(z, t) for t in classes], axis=1)
     slopes = -np.stack([loss.slope(z, t) for t in classes], axis=1)
-    along = np.einsum("nd,kdm->nkm", x, fit.root[:, 1:]) + fit.root[:, 0]
+    along = np.einsum("nd,kdm->nkm", x, root[:, 1:]) + root[:, 0]
     odds, along = log_odds(log_p, slopes @ along)
     reach = reach_at(fit, x, along, quantile(freedom, level))
     return Interval(np.exp(log_p), scipy.special.expit(odds - reach), scipy.special.expit(odds + reach))

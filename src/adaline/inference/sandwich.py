@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from adaline.arrays import Array
-from adaline.errors import InvalidData, InvalidParameter, SumsMissing
+from adaline.errors import InvalidData, InvalidParameter
 from adaline.inference.clusters import CLUSTERED, nested_freedom, read_scores
 from adaline.inference.covariance import (
     SQUARES_TOLERANCE,
@@ -38,11 +38,8 @@ from adaline.sums import FittedLikelihood, Scores
 
 def fitted_rows(fit: LikelihoodFit, loss: Loss, source: Source) -> FittedLikelihood:
     """Return a fit in the form in which sums over its rows take it."""
-    if fit.root is None:
-        raise SumsMissing("no standard errors: the matrix of second derivatives was too large to form")
     kept = fit.without_dependent()
-    assert kept.root is not None
-    root = kept.root.copy()
+    root = kept.known_root("standard errors").copy()
     root[:, 1:][:, ~fit.dependence.kept] = 0.0
     dispersion = 1.0 if fit.family is None else fit.family.dispersion
     precision = fit.family is not None and fit.family.precision
@@ -102,8 +99,8 @@ def judge_likelihood(
         raise InvalidParameter(
             f"errors={options.errors!r} are those of a maximum of the likelihood: use penalty=0 and firth=False"
         )
-    check_rows_weight(fit, source)
     design, n, p = fitted_rows(fit, loss, source), count_observations(fit), float(fit.parameters)
+    check_rows_weight(fit, source)
     if n - p <= 0.5:
         raise InvalidData(f"no robust errors: {n:g} observations leave nothing to {p:g} parameters")
     m = design.root.shape[2]

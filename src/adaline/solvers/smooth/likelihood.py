@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adaline.arrays import Array
+from adaline.errors import SumsMissing
 from adaline.forms import Count, FiniteNumber, Floats
-from adaline.results import Solution, Status
+from adaline.results import UNKNOWN_ROWS, Solution, Status
 from adaline.solvers.least_squares.dependence import Dependence, independent
 from adaline.solvers.smooth.newton import Curvature
 from adaline.solvers.smooth.problem import Problem
@@ -135,6 +136,14 @@ class LikelihoodFit:
         """Whether steps ended at the border of what the link allows, which the certificate then has advice of."""
         proof = self.solution.certificate
         return proof.status is Status.NOT_CONVERGED and proof.advice != proof.status.advice
+
+    def known_root(self, what: str) -> Array:
+        """Return the root, or say why there is none for what needs it."""
+        if self.root is not None:
+            return self.root
+        if self.solution.certificate.status is Status.GIVEN:
+            raise SumsMissing(f"no {what}: {UNKNOWN_ROWS}. Fit to the rows.")
+        raise SumsMissing(f"no {what}: the matrix of second derivatives was too large to form. Use fewer columns.")
 
     @property
     def covariance(self) -> Array | None:
