@@ -49,7 +49,7 @@ class CProgram(Program):
         return f"row->{self.fields[k]}"
 
     def declare(self, name: str, kind: str, text: str) -> str:
-        return f"const {'double' if kind == 'number' else 'int'} {name} = {text};"
+        return f"const {'double' if kind in ('number', 'label') else 'int'} {name} = {text};"
 
     def function(self, name: str, given: list[str]) -> str:
         if name == "finite":
@@ -86,17 +86,14 @@ class CProgram(Program):
         return f"isnan({text}) ? {ABSENT} : {tests}"
 
     def best(self, scores: list[str], own: list[int]) -> str:
-        if len(own) == 1:
-            return str(own[0])
-        if len(scores) == 1:
-            return f"({scores[0]} > 0 ? {own[1]} : {own[0]})"
-        if len(scores) == 2:
-            return f"({scores[1]} > {scores[0]} ? {own[1]} : {own[0]})"
-        out = f"{own[-1]}"
-        for k in reversed(range(len(scores) - 1)):
+        """Return the index as a double, in a statement of its own: what gcc needs for several rows an instruction."""
+        if len(scores) == 1 and len(own) == 2:
+            return f"{scores[0]} > 0 ? {own[1]}.0 : {own[0]}.0"
+        out = f"{own[-1]}.0"
+        for k in reversed(range(len(own) - 1)):
             tests = " && ".join(f"{scores[k]} >= {scores[j]}" for j in range(len(scores)) if j > k)
-            out = f"{tests} ? {own[k]} : {out}"
-        return f"({out})"
+            out = f"{tests} ? {own[k]}.0 : {out}"
+        return out
 
     def source(self) -> str:
         name, guard = self.name, f"{self.name.upper()}_H"
@@ -106,12 +103,13 @@ class CProgram(Program):
         ]
         results, assignments = [], []
         for group, keys in self.groups.items():
-            label = group == "prediction" and self.kind(self.nodes[f"{group}/{keys[0]}"]) == "index"
+            label = group == "prediction" and self.kind(self.nodes[f"{group}/{keys[0]}"]) == "label"
             many = f"[{len(keys)}]" if len(keys) > 1 else ""
             results.append(f"    {'int' if label else 'double'} {group}{many};")
             for k, key in enumerate(keys):
                 at = f"[{k}]" if many else ""
-                assignments.append(f"    out->{group}{at} = {self.of(self.nodes[f'{group}/{key}'], 0)};")
+                value = self.of(self.nodes[f"{group}/{key}"], 0)
+                assignments.append(f"    out->{group}{at} = {f'(int)({value})' if label else value};")
         body = "\n".join(
             ["    (void)row;", *(f"    {line}" for line in [*self.tables, *self.statements]), *assignments]
         )

@@ -93,7 +93,7 @@ class JavaScriptProgram(Program):
         results = []
         for group, keys in self.groups.items():
             values = [self.of(self.nodes[f"{group}/{key}"], 0) for key in keys]
-            if group == "prediction" and self.kind(self.nodes[f"{group}/{keys[0]}"]) == "index":
+            if group == "prediction" and self.kind(self.nodes[f"{group}/{keys[0]}"]) == "label":
                 result = f"classes[{values[0]}] ?? null" if self.classes else f"({values[0]}) < 0 ? null : {values[0]}"
             elif len(values) == 1:
                 result = f"known({values[0]})"

@@ -58,7 +58,9 @@ class Program(ABC):
         for one in self.order:
             text, strength = self.text(one)
             simple = one.name in ("number", "missing", "input") or (strength == ATOM and text.isidentifier())
-            if not simple and (counts[id(one)] > 1 or one.name in ("level", "interval", "finite") or len(text) > 2000):
+            if not simple and (
+                counts[id(one)] > 1 or one.name in ("level", "interval", "finite", "label") or len(text) > 2000
+            ):
                 own = f"v{len(self.statements)}"
                 self.statements.append(self.declare(own, self.kind(one), text))
                 text, strength = own, ATOM
@@ -66,12 +68,13 @@ class Program(ABC):
 
     @staticmethod
     def kind(one: Node) -> str:
-        """Return "number", "index" or "condition"."""
+        """Return "number", "index", "label" or "condition"."""
         if one.name in CONDITIONS:
             return "condition"
-        if one.name in ("level", "interval", "label"):
+        if one.name in ("level", "interval"):
             return "index"
-        return Program.kind(one.arguments[1]) if one.name == "where" and one.arguments[1].name == "label" else "number"
+        named = one.arguments[1] if one.name == "where" else one
+        return "label" if named.name == "label" else "number"
 
     def of(self, one: Node, least: int = ATOM) -> str:
         """Return the text of a node, in brackets unless it binds as strongly as `least`."""

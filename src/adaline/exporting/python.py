@@ -103,7 +103,7 @@ class PythonProgram(Program):
         results = []
         for group, keys in self.groups.items():
             values = [self.of(self.nodes[f"{group}/{key}"], 0) for key in keys]
-            if group == "prediction" and self.kind(self.nodes[f"{group}/{keys[0]}"]) == "index":
+            if group == "prediction" and self.kind(self.nodes[f"{group}/{keys[0]}"]) == "label":
                 reads_best = f"best = {values[0]}"
                 self.statements.append(reads_best)
                 result = f"None if best < 0 else {'CLASSES[best]' if self.classes else 'best'}"

@@ -200,7 +200,7 @@ def _family(estimator: Estimator) -> AnyModel:
         estimated=False,
         extra=0,
         precision=False,
-        **unknown,  # type: ignore[arg-type]
+        **unknown,
     )
     theta, fields = np.append(estimator.intercept_, estimator.coef_)[None], _of_targets(estimator)
     fits = [_likelihood(estimator, theta, found)]
