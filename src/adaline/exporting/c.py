@@ -11,9 +11,8 @@ from adaline.exporting.program import (
     Program,
     distinct,
     input_notes,
-    interval_chain,
 )
-from adaline.exporting.tree import Breaks, Label, Node
+from adaline.exporting.tree import Label, Node
 
 FUNCTIONS = {
     "abs": "fabs",
@@ -58,13 +57,7 @@ class CProgram(Program):
             return f"{'isnan' if name == 'is_missing' else 'isfinite'}({given[0]})"
         return f"{FUNCTIONS[name]}({', '.join(given)})"
 
-    def choice(self, condition: str, yes: str, no: str) -> str:
-        return f"{condition} ? {yes} : {no}"
-
     def found_level(self, text: str, levels: tuple[Label, ...], verbatim: bool) -> str:
-        if not isinstance(levels[0], str):
-            parts = [f"{text} == {self.number(float(one))} ? {k} : " for k, one in enumerate(levels)]
-            return f"({''.join(parts)}isnan({text}) ? {ABSENT} : {UNKNOWN})"
         table = f"levels{len(self.tables)}"
         entries = ", ".join(c_string(str(one)) for one in sorted(map(str, levels), key=str.encode))
         self.tables.append(f"static const char *const {table}[{len(levels)}] = {{{entries}}};")
@@ -79,11 +72,6 @@ class CProgram(Program):
 
     def table(self, name: str, numbers: list[str]) -> str:
         return f"static const double {name}[{len(numbers)}] = {{{', '.join(numbers)}}};"
-
-    def found_interval(self, text: str, breaks: Breaks) -> str:
-        chain = interval_chain(self, text, breaks)
-        tests = "".join(f"{condition} ? {k} : " if condition else str(k) for condition, k in chain)
-        return f"isnan({text}) ? {ABSENT} : {tests}"
 
     def best(self, scores: list[str], own: list[int]) -> str:
         """Return the index as a double, in a statement of its own: what gcc needs for several rows an instruction."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 
-from adaline.exporting.program import ABSENT, UNKNOWN, WHITE, Program, input_notes, interval_chain
-from adaline.exporting.tree import Breaks, Label
+from adaline.exporting.program import ABSENT, UNKNOWN, WHITE, Program, input_notes
+from adaline.exporting.tree import Label
 
 HELPERS = {
     "finite": "const finite = (x) => (Number.isFinite(x) ? x : NaN);",
@@ -58,24 +58,13 @@ class JavaScriptProgram(Program):
             return f"Number.isFinite({given[0]})"
         return f"finite({given[0]})" if name == "finite" else f"Math.{name}({', '.join(given)})"
 
-    def choice(self, condition: str, yes: str, no: str) -> str:
-        return f"{condition} ? {yes} : {no}"
-
     def found_level(self, text: str, levels: tuple[Label, ...], verbatim: bool) -> str:
-        if not isinstance(levels[0], str):
-            parts = [f"{text} === {self.number(float(one))} ? {k} : " for k, one in enumerate(levels)]
-            return f"({''.join(parts)}Number.isNaN({text}) ? {ABSENT} : {UNKNOWN})"
         table = f"levels{len(self.tables)}"
         self.tables.append(f"const {table} = new Map({script_value([[one, k] for k, one in enumerate(levels)])});")
         return f"{'exact' if verbatim else 'level'}({text}, {table})"
 
     def table(self, name: str, numbers: list[str]) -> str:
         return f"const {name} = [{', '.join(numbers)}];"
-
-    def found_interval(self, text: str, breaks: Breaks) -> str:
-        chain = interval_chain(self, text, breaks)
-        tests = "".join(f"{condition} ? {k} : " if condition else str(k) for condition, k in chain)
-        return f"Number.isNaN({text}) ? {ABSENT} : {tests}"
 
     def best(self, scores: list[str], own: list[int]) -> str:
         if len(own) == 1:

@@ -108,6 +108,8 @@ class Program(ABC):
         if name == "and":
             return f" {self.conjunction} ".join(self.of(part, 1) for part in given), 0
         if name == "level":
+            if not isinstance(one.value[0], str):
+                return self.found_number(self.of(given[0]), one.value), ATOM
             return self.found_level(self.of(given[0]), one.value, _is_verbatim(given[0])), ATOM
         if name == "interval":
             return self.found_interval(self.of(given[0]), one.value), 0
@@ -140,17 +142,29 @@ class Program(ABC):
     def function(self, name: str, given: list[str]) -> str:
         """Return a call of a function."""
 
-    @abstractmethod
     def choice(self, condition: str, yes: str, no: str) -> str:
         """Return one of two values by a condition."""
+        return f"{condition} ? {yes} : {no}"
 
     @abstractmethod
     def found_level(self, text: str, levels: tuple[Label, ...], verbatim: bool) -> str:
-        """Return the index of a value among levels, of a text with the blanks around it or without them."""
+        """Return the index of a text among levels, with the blanks around it or without them."""
 
-    @abstractmethod
+    def found_number(self, text: str, levels: tuple[Label, ...]) -> str:
+        """Return the index of a number among levels."""
+        found = self.choice(self.function("is_missing", [text]), str(ABSENT), str(UNKNOWN))
+        for k, one in reversed(list(enumerate(levels))):
+            found = self.choice(f"{text} {self.equals} {self.number(float(one))}", str(k), found)
+        return f"({found})"
+
     def found_interval(self, text: str, breaks: Breaks) -> str:
         """Return the index of a number among intervals."""
+        sign, shift = "<" if breaks.closed_left else "<=", -1 if breaks.inside else 0
+        last = len(breaks.numbers) + shift
+        found = str(UNKNOWN if breaks.inside and last >= len(breaks.numbers) - 1 else last)
+        for k, one in reversed(list(enumerate(breaks.numbers, shift))):
+            found = self.choice(f"{text} {sign} {self.number(one)}", str(max(k, UNKNOWN)), found)
+        return self.choice(self.function("is_missing", [text]), str(ABSENT), found)
 
     @abstractmethod
     def best(self, scores: list[str], own: list[int]) -> str:
@@ -184,17 +198,6 @@ class Program(ABC):
     @abstractmethod
     def source(self) -> str:
         """Return the whole program."""
-
-
-def interval_chain(program: Program, x: str, breaks: Breaks) -> list[tuple[str, int]]:
-    """Return conditions and the index of the interval that each means, the last condition empty: what remains."""
-    sign = "<" if breaks.closed_left else "<="
-    shift = -1 if breaks.inside else 0
-    out = []
-    for k, one in enumerate(breaks.numbers):
-        out.append((f"{x} {sign} {program.number(one)}", UNKNOWN if k + shift < 0 else k + shift))
-    last = len(breaks.numbers) + shift
-    return [*out, ("", UNKNOWN if breaks.inside and last >= len(breaks.numbers) - 1 else last)]
 
 
 def identifier(name: str) -> str:

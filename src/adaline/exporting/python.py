@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from adaline.exporting.program import ABSENT, UNKNOWN, Program, input_notes, interval_chain
-from adaline.exporting.tree import Breaks, Label
+from adaline.exporting.program import ABSENT, UNKNOWN, Program, input_notes
+from adaline.exporting.tree import Label
 
 HELPERS = {
     "finite": "def finite(x):\n    return x if math.isfinite(x) else nan",
@@ -71,21 +71,18 @@ class PythonProgram(Program):
     def choice(self, condition: str, yes: str, no: str) -> str:
         return f"{yes} if {condition} else {no}"
 
+    def found_number(self, text: str, levels: tuple[Label, ...]) -> str:
+        table = f"LEVELS{len(self.tables)}"
+        self.tables.append(f"{table} = {{{', '.join(f'{one!r}: {k}' for k, one in enumerate(levels))}}}")
+        return f"({ABSENT} if {text} != {text} else {table}.get({text}, {UNKNOWN}))"
+
     def found_level(self, text: str, levels: tuple[Label, ...], verbatim: bool) -> str:
         table = f"LEVELS{len(self.tables)}"
-        if not isinstance(levels[0], str):
-            self.tables.append(f"{table} = {{{', '.join(f'{one!r}: {k}' for k, one in enumerate(levels))}}}")
-            return f"({ABSENT} if {text} != {text} else {table}.get({text}, {UNKNOWN}))"
         self.tables.append(f"{table} = {{{', '.join(f'{one!a}: {k}' for k, one in enumerate(levels))}}}")
         return f"{'exact' if verbatim else 'level'}({text}, {table})"
 
     def table(self, name: str, numbers: list[str]) -> str:
         return f"{name} = [{', '.join(numbers)}]"
-
-    def found_interval(self, text: str, breaks: Breaks) -> str:
-        chain = interval_chain(self, text, breaks)
-        tests = "".join(f"{k} if {condition} else " if condition else str(k) for condition, k in chain)
-        return f"{ABSENT} if {text} != {text} else {tests}"
 
     def best(self, scores: list[str], own: list[int]) -> str:
         if len(own) == 1:
