@@ -189,6 +189,14 @@ def test_few_rows_beyond_the_plane_are_noted(errors: str) -> None:
         assert any("beyond the plane, fewer than 5 for each of 4 coefficients" in one for one in notes) == noted
 
 
+@pytest.mark.parametrize(("rows", "said"), [(200, True), (1000, False)])
+def test_a_density_that_few_rows_tell_is_said(rows: int, said: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows, 2))
+    summary = RobustRegression(loss="quantile").fit(X, X[:, 0] + rng.standard_t(2, rows)).summary()
+    assert any(f"about {2 * summary.parts[0].freedom:.0f} rows near the plane" in one for one in summary.notes) == said
+
+
 def test_no_standard_errors_without_a_note_that_says_why() -> None:
     X, y = data(0, n=40)
     exact = X @ [1.0, 2.0, -3.0] + 4.0
