@@ -668,6 +668,21 @@ def slope_in_groups(rng: np.random.Generator) -> Ends:
     return ends_of(model.summary().to_dict()["coefficients"][1:], [slope])
 
 
+@case("profile, sd between groups", "20 groups of 2 to 10 rows")
+def between_groups(rng: np.random.Generator) -> Ends:
+    model, _, _ = clinics(rng)
+    return ends_of(model.summary(interval="profile").to_dict()["variance_components"], [1.0, 1.0])
+
+
+@case("profile, components of variance", "30 groups of 6 rows, correlated slopes", draws=800)
+def correlated(rng: np.random.Generator) -> Ends:
+    group, x = np.repeat(np.arange(30), 6), rng.normal(size=180)
+    effect = rng.normal(size=(30, 2)) @ np.array([[1.0, 0.3], [0.0, 0.4]])
+    y = effect[group, 0] + effect[group, 1] * x + rng.normal(size=180)
+    model = AdditiveModel(terms=["(1 + x0 | x1)"]).fit(np.column_stack([x, group]), y)
+    return ends_of(model.summary(interval="profile").to_dict()["variance_components"], [1.0, 0.5, 0.6, 1.0])
+
+
 @case("mean of a new group", "20 groups of 2 to 10 rows", draws=800)
 def new_group(rng: np.random.Generator) -> Ends:
     model, _, slope = clinics(rng)

@@ -209,7 +209,9 @@ class AdditiveSummary(TargetsTable):
             known = self.family is not None and not self.family.estimated
             out.append((["term", "edf", "reference df", "chi²" if known else "F", "p"], rows))
         if any(row["name"] is not None for row in self.components):
-            out.append((["group", "effects of", "sd", "correlation"], [*map(_component_cells, self.components)]))
+            ends = self._ends() if "lower" in self.components[0] else ()
+            rows = [_component_cells(row) for row in self.components]
+            out.append((["group", "effects of", "sd", "correlation", *ends], rows))
         return out
 
     def _repr_html_(self) -> str:
@@ -237,5 +239,7 @@ class AdditiveSummary(TargetsTable):
 
 def _component_cells(row: dict[str, Any]) -> list[str]:
     if row["name2"] is not None:
-        return [row["group"], f"{row['name']}, {row['name2']}", "", number(row["correlation"], 4)]
-    return [row["group"], row["name"] or "", number(row["sd"]), ""]
+        out = [row["group"], f"{row['name']}, {row['name2']}", "", number(row["correlation"], 4)]
+    else:
+        out = [row["group"], row["name"] or "", number(row["sd"]), ""]
+    return out + [number(row[end]) for end in ("lower", "upper") if end in row]

@@ -36,7 +36,7 @@ from adaline.fits.additive.design import (
     learn_design,
     places_of,
 )
-from adaline.fits.additive.families import FamilyRows, solve_family
+from adaline.fits.additive.families import FamilyRows, FamilySolution, solve_family
 from adaline.fits.additive.grouped_moments import GroupedMoments
 from adaline.fits.additive.problem import (
     AdditiveProblem,
@@ -47,6 +47,7 @@ from adaline.fits.additive.problem import (
     solve_grouped,
     variance_parts,
 )
+from adaline.fits.additive.profile import NOT_FOUND, Profile
 from adaline.fitted import check_is_fitted
 from adaline.forms import Count, Finite, FiniteNumber, Range
 from adaline.inference.sample import WeightKind, count
@@ -491,13 +492,17 @@ class AdditiveModel(AdditiveInferred):
 
     def _reopened(self, X: RowsLike, y: TargetsLike, sample_weight: WeightsLike) -> Source:
         """Return rows as the columns of X, before those of the design."""
-        reader, state = snapshot(self), self._learned()
-        reader._state = replace(state, columns=state.columns._replace(basis=None))
-        rows = open_rows(reader, X, y, sample_weight, reset=False).source
+        rows = open_rows(self._reader(), X, y, sample_weight, reset=False).source
         if rows.targets.offset:
             raise InvalidParameter("a model without an offset takes no rows that have one: refit")
         _refuse_targets(rows, self._fitted_with)
         return rows
+
+    def _reader(self) -> Self:
+        """Return a copy whose rows are those of X, before the columns of the design."""
+        reader, state = snapshot(self), self._learned()
+        reader._state = replace(state, columns=state.columns._replace(basis=None))
+        return reader
 
     def _added(self, rows: Source) -> AdditiveSums:
         """Return the sums of rows for the design that was learned."""
@@ -542,23 +547,24 @@ class AdditiveModel(AdditiveInferred):
         """Return what least squares learns from sums."""
         design, moments = columns.basis, total.moments
         assert isinstance(design, AdditiveDesign)
-        places, observed = places_of(design), total.counted
-        observations = moments.weight if observed is None else float(observed.rows)
-        _refuse_too_many_groups(design, observations)
-        log_weights = 0.0 if observed is None else observed.log_weight
+        _refuse_too_many_groups(design, total.observations)
         with blas_threads_for(design.size):
-            names, labels = columns.coefficient_names(), term_labels(places, columns)
-            asked = AdditiveProblem(self.criterion, bool(self.fit_intercept), observations, log_weights)
-            if design.apart_:
-                grouped = solve_grouped(total, places, names, labels, asked, design)
-                solved = grouped.solution
-            else:
-                solved, grouped = solve_additive(moments, places, names, labels, asked), None
-            state = self._found(solved, columns, moments, observations, moments.weight, grouped)
+            solved, grouped = _solved_sums(total, columns, AdditiveSettings.of(self))
+            state = self._found(solved, columns, moments, total.observations, moments.weight, grouped)
         return replace(state, sums=total)
 
     def _of_family(self, seen: PosedRows, columns: InputColumns, design: AdditiveDesign) -> AdditiveModelState:
         """Return what a likelihood learns."""
+        found, moments = self._solved_family(seen, columns, design)
+        with blas_threads_for(design.size):
+            state = self._found(found.solution, columns, moments, found.observations, found.weight, None, found.family)
+        assert state.family is not None
+        return replace(state, family=state.family._replace(offset=seen.with_offset))
+
+    def _solved_family(
+        self, seen: PosedRows, columns: InputColumns, design: AdditiveDesign
+    ) -> tuple[FamilySolution, Moments]:
+        """Return where a likelihood is largest, and the moments of the columns."""
         source, places = columns.expand(seen.source), places_of(design)
         linked = seen.loss.linked
         assert linked is not None
@@ -578,12 +584,8 @@ class AdditiveModel(AdditiveInferred):
             _refuse_too_many_groups(design, moments.weight)
         with blas_threads_for(design.size):
             asked = AdditiveProblem(self.criterion, bool(self.fit_intercept), moments.weight, 0.0)
-            found = solve_family(
-                rows, moments, places, columns.coefficient_names(), term_labels(places, columns), asked
-            )
-            state = self._found(found.solution, columns, moments, found.observations, found.weight, None, found.family)
-            assert state.family is not None
-            return replace(state, family=state.family._replace(offset=seen.with_offset))
+            names, labels = columns.coefficient_names(), term_labels(places, columns)
+            return solve_family(rows, moments, places, names, labels, asked), moments
 
     def _found(
         self,
@@ -918,6 +920,52 @@ class AdditiveModel(AdditiveInferred):
     ) -> Interval:
         return self.predict(X, given.offset, given.exposure, interval=interval, level=level)
 
+    def _component_rows(self, given: RowsAgain, level: float) -> list[ResultRow]:
+        state, settings = self._learned(), self._fitted_with
+        if settings.criterion == "gcv":
+            raise InvalidParameter("interval='profile' is of a likelihood: fit by criterion='reml' or 'ml'")
+        solved = self._solved_again(given)
+        rows = self.variance_components_
+        if solved.ratios is None:
+            return [row | NOT_FOUND._asdict() for row in rows]
+        known = state.variance if state.known else None
+        profile = Profile(solved.ratios, settings.criterion, known, float(scipy.special.ndtri(0.5 + level / 2)))
+        unit = math.sqrt(solved.variance / solved.ratios.fit.dispersion(settings.criterion))
+        with blas_threads_for(state.design.size):
+            each, errors = profile.groupings(), None if state.known else profile.errors().times(unit)
+        ends = []
+        for groups, own in zip(state.design.groupings, each, strict=True):
+            scale = unit * np.ldexp(1.0, -np.array(groups.exponents))
+            ends += [one.times(float(size)) for one, size in zip(own, scale, strict=False)] + own[len(scale) :]
+        ends += [] if errors is None else [errors]
+        return [row | one._asdict() for row, one in zip(rows, ends, strict=True)]
+
+    def _solved_again(self, given: RowsAgain) -> AdditiveSolution:
+        """Return the solution once more: of the sums, or of the rows where a likelihood needs them."""
+        state = self._learned()
+        if state.family is None:
+            if state.sums is None:
+                raise SumsMissing("interval='profile' needs the sums of the fit, which this model does not hold: refit")
+            with blas_threads_for(state.design.size):
+                return _solved_sums(state.sums, state.columns, self._fitted_with)[0]
+        if not state.known:
+            raise InvalidParameter(
+                f"interval='profile' of {state.family.fit.family} needs a dispersion that is given: fit with "
+                f"dispersion={state.variance:.6g}, that of this fit"
+            )
+        if given.X is None:
+            raise SumsMissing(
+                "interval='profile' needs the rows: this model keeps only sums; give X and y again (and sample_weight "
+                "and offset, if it was fitted with them)"
+            )
+        again = {"offset": given.offset, "exposure": given.exposure}
+        rows = open_rows(self._reader(), *given[:3], reset=False, **again).source
+        seen = posed(rows, state.columns, self._fitted_with.of_row())
+        found = self._solved_family(seen, state.columns, state.design)[0].solution
+        if not math.isclose(found.score, state.totals.score, rel_tol=1e-6, abs_tol=1e-6):
+            raise InvalidData("interval='profile' needs the rows that were fitted: these have another likelihood")
+        return found
+
     def _judgement(self, options: ErrorOptions) -> JudgedAdditive:
         from adaline.inference.additive import JudgedAdditive, TestedTerm
 
@@ -981,6 +1029,21 @@ class AdditiveModel(AdditiveInferred):
             components=tuple(self.variance_components_),
             levels=tuple(groups.items()),
         )
+
+
+def _solved_sums(
+    total: AdditiveSums, columns: InputColumns, settings: AdditiveSettings
+) -> tuple[AdditiveSolution, GroupedSolution | None]:
+    """Return the solution of least squares, and what it has of groupings of very many levels."""
+    design = columns.basis
+    assert isinstance(design, AdditiveDesign)
+    places = places_of(design)
+    names, labels = columns.coefficient_names(), term_labels(places, columns)
+    asked = AdditiveProblem(settings.criterion, settings.fit_intercept, total.observations, total.log_weights)
+    if not design.apart_:
+        return solve_additive(total.moments, places, names, labels, asked), None
+    grouped = solve_grouped(total, places, names, labels, asked, design)
+    return grouped.solution, grouped
 
 
 def _taken(terms: Sequence[AdditiveTerm]) -> set[str]:

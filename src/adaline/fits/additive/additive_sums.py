@@ -40,6 +40,16 @@ class AdditiveSums:
     pairs: tuple[KeyedTotals, ...]
     counted: Counted | None
 
+    @property
+    def observations(self) -> float:
+        """N: the number of rows where weights are precisions, otherwise their sum."""
+        return self.moments.weight if self.counted is None else float(self.counted.rows)
+
+    @property
+    def log_weights(self) -> float:
+        """Sum of the logarithms of precisions."""
+        return 0.0 if self.counted is None else self.counted.log_weight
+
     def plus(self, other: AdditiveSums) -> AdditiveSums:
         """Return the sums over both sets of rows."""
         moments = self.moments.copy()

@@ -85,6 +85,10 @@ class PenalisedSums:
         """Return the solution for these parameters."""
         return PenalisedFit(self, theta)
 
+    def with_penalties(self, penalties: Sequence[BlockPenalty]) -> PenalisedSums:
+        """Return the same sums with penalties of the same blocks."""
+        return replace(self, penalties=penalties)
+
     def divisor(self, criterion: Criterion) -> float:
         """Return what D is divided by: N - M under REML, N under ML."""
         return self.rows - (self.unpenalised if criterion == "reml" else 0)
@@ -191,7 +195,7 @@ class PenalisedFit:
         """Return the gradient and the Hessian of the score in theta."""
         if criterion == "gcv":
             return self._gcv_derivatives()
-        first, second = self._slopes
+        first, second = self.squares_derivatives()
         m = self._turned.divisor(criterion)
         inverse = self._determinant_inverse(criterion)
         gradient, hessian = first / self.squares, second / self.squares
@@ -258,9 +262,8 @@ class PenalisedFit:
             corner = np.block([[corner, last[:-1, None]], [last]])
         return columns, corner
 
-    @cached_property
-    def _slopes(self) -> tuple[Array, Array]:
-        """Gradient and Hessian of D."""
+    def squares_derivatives(self) -> tuple[Array, Array]:
+        """Return the gradient and the Hessian of D."""
         beta = self._coefficients
         images = _images_of(self, beta)
         second = -2 * images @ self._inverse @ images.T

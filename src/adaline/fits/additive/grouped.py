@@ -19,7 +19,7 @@ and with a parameter of P, -tr(K P_i K M_k). Criteria are those of `criteria`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -83,11 +83,17 @@ class GroupedSums:
             along = GroupColumns(dense, None if sparse is None else sp.csr_array(sparse @ turn[p:, p:]))
         return GroupedSums(
             self.plain if turn is None else self.plain.turned(turn),
-            TurnedCovariance(self.penalty.start, self.penalty.groups, q),
+            TurnedCovariance(self.penalty.start, self.penalty.groups, q, self.penalty.order),
             back.T @ self.squares @ back,
             along.after(np.broadcast_to(back.T, self.squares.shape)),
             self.target @ back,
         )
+
+    def with_penalties(self, penalties: Sequence[BlockPenalty]) -> GroupedSums:
+        """Return the same sums with penalties of the same blocks."""
+        last = penalties[-1]
+        assert isinstance(last, CovariancePenalty)
+        return replace(self, plain=self.plain.with_penalties(penalties[:-1]), penalty=last)
 
     def at(self, theta: Array) -> GroupedFit:
         """Return the solution for these parameters."""
@@ -211,7 +217,7 @@ class GroupedFit:
             free = self.coordinates.plain.free
             columns = inverse[:, free]
             inverse = inverse - columns @ np.linalg.solve(columns[free], columns.T)
-        first, second = self._squares_derivatives()
+        first, second = self.squares_derivatives()
         gradient, hessian = first / self.squares, second / self.squares
         hessian = m * (hessian - np.outer(gradient, gradient))
         gradient = m * gradient + self._determinant_slopes(inverse)
@@ -254,7 +260,7 @@ class GroupedFit:
                 out += part[a, b] * (product if a == b else product + product.T)
         return out
 
-    def _squares_derivatives(self) -> tuple[Array, Array]:
+    def squares_derivatives(self) -> tuple[Array, Array]:
         """Return the gradient and the Hessian of D."""
         beta, b = self.coefficients, self.effects
         omegas, curves = self._parts.omegas, self._parts.bends

@@ -26,6 +26,7 @@ is the criterion of lme4's glmer.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -152,6 +153,11 @@ class LaplaceProblem:
     def unpenalised(self) -> int:
         """M."""
         return 0 if self.apart else self.plain.unpenalised
+
+    def with_penalties(self, penalties: Sequence[BlockPenalty]) -> LaplaceProblem:
+        """Return the same rows with penalties of the same blocks."""
+        start = self.start._replace(moves=np.zeros_like(self.start.moves))
+        return replace(self, plain=self.plain.with_penalties(penalties), start=start)
 
     def at(self, theta: Array) -> LaplaceFit:
         """Return the fit for these parameters."""

@@ -21,6 +21,8 @@ import scipy.sparse as sp
 
 from adaline.arrays import Array
 
+ROUNDING = 1e-14  # share of a variance that counts as none of it
+
 
 class BlockPenalty(Protocol):
     """A penalty on consecutive coefficients."""
@@ -115,11 +117,13 @@ class CovariancePenalty:
     start : index of the first coefficient; those of a group are consecutive.
     groups : number of groups.
     size : number of coefficients a group, q.
+    order : in which the coefficients of a group are given one another; None for their own. Theta is of this order.
     """
 
     start: int
     groups: int
     size: int
+    order: tuple[int, ...] | None = None
 
     @property
     def stop(self) -> int:
@@ -141,7 +145,7 @@ class CovariancePenalty:
         q, lower, scale = self.size, self.lower(theta), np.exp(theta[: self.size])
         first = [scale[k] * np.outer(lower[k], lower[k]) for k in range(q)]
         second = [(k, k, first[k]) for k in range(q)]
-        unit = np.eye(q)
+        unit = self._reordered(np.eye(q))
         for i, (k, left) in enumerate(self._pairs, start=q):
             part = scale[k] * (np.outer(unit[left], lower[k]) + np.outer(lower[k], unit[left]))
             first.append(part)
@@ -169,11 +173,11 @@ class CovariancePenalty:
         return float(self.groups * theta[: self.size].sum()), gradient, np.zeros((self.parameters, self.parameters))
 
     def lower(self, theta: Array) -> Array:
-        """Return L, unit lower triangular."""
+        """Return L, unit lower triangular, its columns in the places of the coefficients."""
         out = np.eye(self.size)
         for value, (k, left) in zip(theta[self.size :], self._pairs, strict=True):
             out[k, left] = value
-        return out
+        return self._reordered(out)
 
     def turn(self, theta: Array) -> Array:
         """Return L^-1, (q, q)."""
@@ -183,6 +187,20 @@ class CovariancePenalty:
         """Return Omega^-1, (q, q): the covariance of a group's coefficients divided by phi."""
         inverse = self.turn(theta)
         return np.asarray((inverse * np.exp(-theta[: self.size])) @ inverse.T)
+
+    def parameters_of(self, covariance: Array) -> Array:
+        """Return theta of a covariance divided by phi, (q, q)."""
+        order = [*range(self.size)] if self.order is None else [*self.order]
+        matrix, tau, lower = covariance[np.ix_(order, order)], np.empty(self.size), list[float]()
+        for k in range(self.size):
+            slopes = np.linalg.lstsq(matrix[:k, :k], matrix[:k, k], rcond=ROUNDING)[0]
+            tau[k] = -np.log(max(matrix[k, k] - slopes @ matrix[:k, k], ROUNDING * matrix[k, k]))
+            lower += (-slopes).tolist()
+        return np.append(tau, lower)
+
+    def _reordered(self, columns: Array) -> Array:
+        """Return columns in the places of the coefficients that they are of."""
+        return columns if self.order is None else columns[:, np.argsort(self.order)]
 
     @cached_property
     def _pairs(self) -> list[tuple[int, int]]:
@@ -200,6 +218,7 @@ class TurnedCovariance(CovariancePenalty):
     def slopes(self, theta: Array) -> tuple[list[Array], list[tuple[int, int, Array]]]:
         """Return the derivatives of Omega, (q, q)."""
         q, scale, unit, back = self.size, np.exp(theta[: self.size]), np.eye(self.size), self.turn(theta)
+        back = back if self.order is None else back[[*self.order]]
         first = [scale[k] * np.outer(unit[k], unit[k]) for k in range(q)]
         second = [(k, k, first[k]) for k in range(q)]
         for i, (k, left) in enumerate(self._pairs, start=q):
@@ -221,7 +240,7 @@ class TurnedCovariance(CovariancePenalty):
 def turned_penalties(penalties: Sequence[BlockPenalty]) -> list[BlockPenalty]:
     """Return penalties in the coordinates where they are diagonal."""
     return [
-        TurnedCovariance(one.start, one.groups, one.size) if isinstance(one, CovariancePenalty) else one
+        TurnedCovariance(one.start, one.groups, one.size, one.order) if isinstance(one, CovariancePenalty) else one
         for one in penalties
     ]
 

@@ -68,6 +68,9 @@ class RatioFit(Protocol):
     def score(self, criterion: Criterion) -> float:
         """Return what is minimised."""
 
+    def dispersion(self, criterion: Criterion) -> float:
+        """Return phi."""
+
     def derivatives(self, criterion: Criterion) -> tuple[Array, Array]:
         """Return its gradient and Hessian."""
 

@@ -16,11 +16,11 @@ from adaline.errors import InvalidParameter
 from adaline.fits.additive.design import AdditiveDesign, LearnedGroups, LearnedSmooth, TermPlace, places_of
 from adaline.inference import view
 from adaline.inference.terms import PenalisedTerm
-from adaline.inference.view import ErrorArguments
+from adaline.inference.view import ErrorArguments, OffsetErrorArguments
 from adaline.input.basis import columns_of
 from adaline.input.columns import InputColumns
 from adaline.losses import Likelihood
-from adaline.parameters import ErrorKind, PredictedInterval
+from adaline.parameters import CoefficientInterval, ErrorKind, PredictedInterval
 from adaline.solvers.least_squares.dependence import Dependence, independent
 from adaline.solvers.smooth.likelihood import FamilyFit
 from adaline.systems.families.supervised import LinearRegressor
@@ -78,6 +78,10 @@ class AdditiveInferred(LinearRegressor):
         """Return predictions and their intervals."""
 
     @abstractmethod
+    def _component_rows(self, given: RowsAgain, level: float) -> list[dict[str, Any]]:
+        """Return the components of variance with their profile intervals."""
+
+    @abstractmethod
     def _learned(self) -> LearnedColumns:
         """Return what the fit has learned."""
 
@@ -85,8 +89,10 @@ class AdditiveInferred(LinearRegressor):
     def _response(self) -> tuple[FamilyFit, Likelihood] | None:
         """Return the fit of the family and its likelihood; None of least squares."""
 
-    @view.spelled_out(ErrorArguments)
-    def summary(self, level: float = 0.95, **errors: Unpack[ErrorArguments]) -> AdditiveSummary:
+    @view.spelled_out(OffsetErrorArguments)
+    def summary(
+        self, level: float = 0.95, interval: CoefficientInterval = "wald", **errors: Unpack[OffsetErrorArguments]
+    ) -> AdditiveSummary:
         """Return coefficients, tests of smooths, components of variance and the certificate.
 
         Coefficients are judged by Student's t with N - edf degrees of freedom; smooths by Wood's test (2013). R^2 is
@@ -102,8 +108,31 @@ class AdditiveInferred(LinearRegressor):
             What judges single coefficients; None is t.
         errors : "classical"
             Those of the posterior, phi (X'X + P)^-1; there are no others.
+        interval : "wald" or "profile"
+            "profile" adds intervals of the components of variance, which their estimates and errors do not give: the
+            values where twice the criterion, least over all others, is no more above its minimum than chi-squared with
+            one degree of freedom allows. Under "ml" they are those of `confint` of R's lme4; under "reml" the criterion
+            is the restricted likelihood. An interval may begin at 0. Coefficients keep their intervals.
+        X, y, sample_weight, offset, exposure
+            The rows once more, for "profile" of families other than "gaussian".
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from adaline import AdditiveModel
+        >>> rng = np.random.default_rng(0)
+        >>> group = np.repeat(np.arange(10), 6)
+        >>> y = rng.normal(size=10)[group] + rng.normal(size=60)
+        >>> table = AdditiveModel(terms=["(1 | x0)"]).fit(group[:, None], y).summary(interval="profile")
+        >>> row = table.to_dict()["variance_components"][0]
+        >>> row["group"], round(row["sd"], 2), round(row["lower"], 2), round(row["upper"], 2)
+        ('x0', 0.96, 0.57, 1.74)
+
+        References
+        ----------
+        D. Bates et al., J. Stat. Software 67 (2015), section 5.1: profiles of components of variance.
         """
-        return self.with_errors(**errors).summary(level)
+        return self.with_errors(**errors).summary(level, interval)
 
     @view.spelled_out(ErrorArguments)
     def test(
@@ -127,7 +156,6 @@ class AdditiveInferred(LinearRegressor):
         return self.with_errors(**errors).test(hypothesis, value)
 
     def _judge(self, options: ErrorOptions, rows: RowsAgain) -> JudgedAdditive:
-        rows.refuse_offset(self)
         options.needs_rows(rows.X)
         if options.errors != "classical":
             raise InvalidParameter(
@@ -137,9 +165,17 @@ class AdditiveInferred(LinearRegressor):
         return self._judgement(options)
 
     def _summarise(
-        self, asked: InferenceView[AdditiveSummary, HypothesisTest, JudgedAdditive], level: float
+        self,
+        asked: InferenceView[AdditiveSummary, HypothesisTest, JudgedAdditive],
+        level: float,
+        interval: CoefficientInterval = "wald",
     ) -> AdditiveSummary:
-        return self._table(asked.judged, level)
+        table = self._table(asked.judged, level)
+        if interval == "wald":
+            return table
+        rows = self._component_rows(asked.rows, level)
+        note = "intervals of components of variance are those of the profile likelihood"
+        return replace(table, components=tuple(rows), notes=[*table.notes, note])
 
     def _test(
         self,
