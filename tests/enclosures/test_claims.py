@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adaline import GeneralizedLinear, LeastSquaresClassifier, LinearRegression, LogisticRegression, Ridge, datasets
+from adaline import (
+    FisherDiscriminant,
+    GeneralizedLinear,
+    LeastSquaresClassifier,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    datasets,
+)
 from tests import nist
 
 
@@ -47,3 +55,14 @@ def test_no_certificate_claims_more_digits_than_are_proved(name: str) -> None:
     assert found.proved
     wrong = np.maximum(np.abs(theta - found.lower), np.abs(theta - found.upper))
     assert (wrong <= 10.0 ** (0.1 - model.certificate_.digits) * np.abs(theta) + np.spacing(np.abs(theta))).all()
+
+
+@pytest.mark.parametrize("seed", [26, 33, 46])
+def test_discriminants_of_close_classes_have_the_digits_of_their_certificate(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    t, size = rng.integers(0, 4, 400), np.array([0.4, 115, 0.4])
+    x = np.round(rng.normal(size=(400, 3)) * size + [0.3, 587, 3.4] + 0.1 * t[:, None] * size, 2)
+    model = FisherDiscriminant().fit(x, t)
+    lower, upper = (end[:, 1:] for end in model.enclose(x, t))
+    away = np.maximum(lower - model.coef_, model.coef_ - upper)
+    assert (away <= 10.0**-model.certificate_.digits * np.abs(model.coef_)).all()

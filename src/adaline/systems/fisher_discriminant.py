@@ -229,6 +229,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clos
         if self.threshold == "prior":
             level = level + np.log(weights / n)
         coef = centres @ directions
+        if self.covariance == "within" and (self.components is None or r in (len(weights) - 1, coef.shape[1])):
+            coef = solved.raw(solved.slopes)  # the same along all directions, with the digits of the certificate
         return {
             **{"coef": coef, "intercept": level - coef @ solved.mean},
             **{"directions": directions, "n_features_out": r, "criterion": spectrum[1][:r] ** 2},
