@@ -6,13 +6,13 @@ import contextlib
 import io
 import re
 import shlex
-import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import adaline
-from adaline import datasets
 from tests.cli.command_line import Shell
 
 ROOT = Path(__file__).parents[1]
@@ -35,7 +35,8 @@ def test_the_commands_print_what_the_readme_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    shutil.copy(datasets.path("penguins"), "penguins.csv")
+    (saving,) = re.findall(r"^\$ python (.* > penguins\.csv)$", TEXT, re.MULTILINE)
+    subprocess.run(f"{shlex.quote(sys.executable)} {saving}", shell=True, check=True)
     steps = re.findall(r"^\$ adaline (.*)\n((?:(?!\$ |```).*\n)*)", TEXT, re.MULTILINE)
     assert [command.split()[0] for command, _ in steps] == ["compare", "fit", "predict", "update"]
     assert [bool(shown) for _, shown in steps] == [False, True, True, True]  # a picture shows what compare writes

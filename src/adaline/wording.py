@@ -31,10 +31,10 @@ def four_places(value: float) -> str:
     Examples
     --------
     >>> from adaline.wording import four_places
-    >>> four_places(0.51904), four_places(-1.2117e42)
-    ('0.5190', '-1.212e+42')
+    >>> four_places(0.51904), four_places(-1.2117e42), four_places(-1e-9)
+    ('0.5190', '-1.212e+42', '0.0000')
     """
-    return f"{value:.4f}" if abs(value) < 1e4 else number(value, 4)
+    return f"{round(value, 4) + 0.0:.4f}" if abs(value) < 1e4 else number(value, 4)  # without a negative zero
 
 
 def p_value(value: float) -> str:

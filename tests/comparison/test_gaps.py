@@ -39,7 +39,7 @@ def test_many_rows_with_gaps_are_kept_and_what_leaving_them_out_changes_is_found
     data = frame(0.3, k=np.where(np.arange(N) % 10 == 3, None, KIND))
     found = compare(data, "y", systems=["Ridge"])
     assert found.title.endswith("(5 coded), 80 rows, 5 folds; gaps in 2 columns filled and marked")
-    assert "missing='drop' would leave out the 29 rows that have gaps (36%)" in found.notes[0]
+    assert "missing='drop' would leave out the 29 rows with missing values (36%)" in found.notes[0]
     (text,) = [one.text for one in found.findings if one.title == "Another policy for gaps"]
     assert text.startswith("On the 51 complete rows, held out, Ridge has RMSE")
     assert "(missing='drop')" in text
@@ -66,8 +66,8 @@ def test_a_policy_that_is_named_is_kept() -> None:
     assert filled.title.endswith("80 rows, 5 folds; gaps in 1 column filled and marked")
     means = compare(frame(0.05), "y", missing="mean", systems=["Ridge"])
     (note,) = means.notes
-    assert note == "gaps in 'b' (4) are filled with the mean"
-    assert filled.notes == (f"{note} and marked, in text columns a level of their own",)
+    assert note == "missing values in 'b' (4) are replaced by the mean of their column"
+    assert filled.notes == (f"{note} and marked in an added 0/1 column; in columns of text they become a level",)
 
 
 @pytest.mark.parametrize(

@@ -653,13 +653,15 @@ def _gaps_text(policy: str, missing: MissingCounts, request: DataRequest) -> tup
             note += f"{half}: {fill} keeps them by filling the gaps, {drop} by leaving columns out"
         return f"{counted(lost)} with gaps left out", note
     marks = " and marked" if policy == "indicator" else ""
-    own = " and marked, in text columns a level of their own" if marks else ""
-    note = f"gaps in {named} are filled with the mean{own}"
+    own = " and marked in an added 0/1 column; in columns of text they become a level" if marks else ""
+    note = f"missing values in {named} are replaced by the mean of their column{own}"
     if request.choose_missing and not missing.complete:
         note += "; no row is complete"
     elif request.choose_missing:
         share = f"{lost / missing.with_target:.0%}"
-        note += f"; {request.option('missing', 'drop')} would leave out the {counted(lost)} that have gaps ({share})"
+        note += (
+            f"; {request.option('missing', 'drop')} would leave out the {counted(lost)} with missing values ({share})"
+        )
     return f"gaps in {counted(len(holes), 'column')} filled{marks}", note
 
 

@@ -554,7 +554,7 @@ def _python(found: Ranking) -> str:
     best = found.recommended
     call = "LinearRegression" if best is None else system_call(best.system, best.settings)
     system = f"adaline.{call if call.endswith(')') else call + '()'}"
-    lines = [f"# pip install 'adaline-learn[app]=={found.version}'", "import adaline", ""]
+    lines = [f"# made with adaline-learn {found.version}", "import adaline", ""]
     if found.data.opening is not None:
         lines += [] if found.data.source else ["# data: the frame, or the columns, that were compared"]
         opening = found.data.opening(() if best is None or best.columns is None else best.columns.many)

@@ -70,7 +70,7 @@ def anova(
     >>> birds = pd.read_csv(datasets.path("penguins")).dropna()
     >>> model = LinearRegression().fit(birds[["species", "sex", "flipper_length_mm"]], birds.body_mass_g)
     >>> print(anova(model))
-    LinearRegression: tests of terms, each beside all that do not contain it (type 2)
+    LinearRegression: tests of terms, each given all other terms that do not contain it (type 2)
     <BLANKLINE>
                        df           SS        F        p
     ----------------------------------------------------

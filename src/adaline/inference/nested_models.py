@@ -111,9 +111,11 @@ def _check(model: AnyModel) -> None:
 def _check_nested(before: Any, after: Any) -> None:
     a, b = before._fits[0], after._fits[0]
     if before._sample() != after._sample() or abs(a.weight - b.weight) > SAME_ROWS * b.weight:
+        each = [
+            f"{model._sample().n:g} rows of total weight {fit.weight:g}" for model, fit in ((before, a), (after, b))
+        ]
         raise InvalidData(
-            f"anova: the models were not fitted to the same rows: {before._sample().n:g} and {after._sample().n:g} "
-            f"observations of weight {a.weight:g} and {b.weight:g}"
+            f"anova: the models were not fitted to the same rows: one was fitted to {each[0]}, the other to {each[1]}"
         )
     about = before._fitted_with.fit_intercept and after._fitted_with.fit_intercept
     totals = [_total(model, about) for model in (before, after)]

@@ -37,9 +37,9 @@ from adaline.wording import degrees, number
 TestType = Literal[1, 2, 3]
 """What is assumed of other terms; see `terms.py`."""
 TITLES = {
-    1: "each after those before it (type 1)",
-    2: "each beside all that do not contain it (type 2)",
-    3: "each beside all others (type 3)",
+    1: "each given the terms before it (type 1)",
+    2: "each given all other terms that do not contain it (type 2)",
+    3: "each given all other terms (type 3)",
 }
 
 WHOLE = "(none)"
