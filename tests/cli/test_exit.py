@@ -55,6 +55,8 @@ MISTAKES: list[tuple[str, str]] = [
     ("foo", "No such command 'foo'. Try"),
     ("datasets", "No such command 'datasets'. It is 'adaline systems --data' here."),
     ("train penguins -t year", "It is 'adaline fit' here."),
+    ("penguins", "'penguins' is a table, not a command. To compare models on it: adaline compare penguins --target"),
+    ("data.csv -t y", "'data.csv' is a table, not a command."),
     ("--foo", "No such option: --foo. Try"),
     ("fit penguins --model Ridge", "No such option: --model. Did you mean --system?"),
     ("fit penguins --systm Ridge", "No such option: --systm. Did you mean --system or --set?"),

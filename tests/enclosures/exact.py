@@ -61,7 +61,11 @@ def eliminated(a: Any, b: Any) -> Any:
 
 
 def discriminants(x: Any, codes: Any, weight: Any = None) -> list[tuple[Any, Fraction]] | None:
-    """Return N S^-1 (m_1 - m_0) with - (m_0 + m_1)'u / 2, or for each class u_k about the mean of all, and so on."""
+    """Return the exact coefficients u and the constant of each discriminant function; None where S has no inverse.
+
+    With two classes u = N S^-1 (m_1 - m_0), and the constant is -(m_0 + m_1)'u / 2. With more, for each class k,
+    u_k = N S^-1 (m_k - m) and -(m_k + m)'u_k / 2, where m is the mean of all rows.
+    """
     means, totals, within = scatter(x, codes, weight)
     n, mean = sum(totals), sum(w * m for w, m in zip(totals, means, strict=True)) / sum(totals)
     away = [means[1] - means[0]] if len(means) == 2 else [one - mean for one in means]

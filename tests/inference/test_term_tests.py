@@ -305,10 +305,8 @@ def test_bad_input_is_refused_with_a_remedy() -> None:
 def test_tables_are_shown() -> None:
     model, _, table = fitted("two")
     text = str(anova(model))
-    assert (
-        text.splitlines()[0]
-        == "LinearRegression: tests of terms, each given all other terms that do not contain it (type 2)"
-    )
+    title = "LinearRegression: tests of terms, each given all other terms that do not contain it (type 2)"
+    assert text.splitlines()[0] == title
     assert text.splitlines()[2].split() == ["df", "SS", "F", "p"]
     assert text.splitlines()[-1] == "residuals: SS 3.13026e+07 on 327 degrees of freedom"
     assert "<table>" in anova(model)._repr_html_()

@@ -61,7 +61,7 @@ def test_parts_are_the_whole_and_forgotten_rows_were_never_there(weights: Any) -
     for part in (slice(0, 60), slice(60, 61), slice(61, 300), slice(300, 400)):
         assert model.partial_fit(X[part], y[part], w[part]) is model
     assert_equal(model, whole, X)
-    assert model.certificate_.passes == 1 or weights == "precision"
+    assert model.certificate_.passes == 1  # of the last part; the first rows are read twice, for knots too
     few = make(weights=weights).fit(X[:250], y[:250], w[:250])
     for cut in (slice(300, 400), slice(250, 300)):
         model.forget(X[cut], y[cut], w[cut])

@@ -6,17 +6,19 @@ Nothing slow is imported here, so that help and completion need neither NumPy no
 from __future__ import annotations
 
 import inspect
+import shlex
 from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from adaline import __version__
-from adaline.cli.options import FILE_OPTIONS, TABLE_OPTIONS
+from adaline.cli.options import FILE_OPTIONS, TABLE_OPTIONS, bundled_names
 
 EXAMPLES = """
 \b
@@ -92,6 +94,9 @@ class Group(TyperGroup):
         """Return the command that is named; of a name that other tools have for one, say which it is here."""
         if args[0] in CALLED:
             ctx.fail(f"No such command '{args[0]}'. It is '{CALLED[args[0]]}' here.")
+        if self.get_command(ctx, args[0]) is None and (Path(args[0]).is_file() or args[0] in bundled_names()):
+            whole = f"adaline compare {shlex.quote(args[0])} --target COLUMN"
+            ctx.fail(f"'{args[0]}' is a table, not a command. To compare models on it: {whole}.")
         return super().resolve_command(ctx, args)
 
 

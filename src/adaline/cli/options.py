@@ -118,11 +118,16 @@ def complete_data(incomplete: str) -> Iterator[str]:
     """Complete files, folders and bundled data sets."""
     from glob import escape, glob
 
-    from adaline import datasets
-
     for path in sorted(glob(escape(incomplete) + "*")):
         yield path + "/" if Path(path).is_dir() else path
-    yield from (name for name in datasets.names() if name.startswith(incomplete))
+    yield from (name for name in bundled_names() if name.startswith(incomplete))
+
+
+def bundled_names() -> tuple[str, ...]:
+    """Return the names of the bundled data sets."""
+    from adaline import datasets
+
+    return datasets.names()
 
 
 def complete_system(incomplete: str) -> Iterator[str]:

@@ -658,10 +658,8 @@ def _gaps_text(policy: str, missing: MissingCounts, request: DataRequest) -> tup
     if request.choose_missing and not missing.complete:
         note += "; no row is complete"
     elif request.choose_missing:
-        share = f"{lost / missing.with_target:.0%}"
-        note += (
-            f"; {request.option('missing', 'drop')} would leave out the {counted(lost)} with missing values ({share})"
-        )
+        rows = f"the {counted(lost)} with missing values ({lost / missing.with_target:.0%})"
+        note += f"; {request.option('missing', 'drop')} would leave out {rows}"
     return f"gaps in {counted(len(holes), 'column')} filled{marks}", note
 
 

@@ -153,9 +153,7 @@ class Enclosure(Ends):
         if self.reason:
             raise InvalidData(f"there is no proof to save: {self.reason}")
         if self._statement is None or not isinstance(self._outputs, _Outputs):
-            raise InvalidParameter(
-                "a proof can be saved only of a regression on the columns of a table, without a basis"
-            )
+            raise InvalidParameter("a proof can be saved only of a regression on columns of a table, without a basis")
         own = self._statement
         names = own.target if target is None else (target,) if isinstance(target, str) else tuple(target)
         named = replace(own, target=names, weight=weight or own.weight, offset=offset or own.offset)

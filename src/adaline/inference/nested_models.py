@@ -111,9 +111,8 @@ def _check(model: AnyModel) -> None:
 def _check_nested(before: Any, after: Any) -> None:
     a, b = before._fits[0], after._fits[0]
     if before._sample() != after._sample() or abs(a.weight - b.weight) > SAME_ROWS * b.weight:
-        each = [
-            f"{model._sample().n:g} rows of total weight {fit.weight:g}" for model, fit in ((before, a), (after, b))
-        ]
+        sizes = (before._sample().n, a.weight), (after._sample().n, b.weight)
+        each = [f"{rows:g} rows of total weight {weight:g}" for rows, weight in sizes]
         raise InvalidData(
             f"anova: the models were not fitted to the same rows: one was fitted to {each[0]}, the other to {each[1]}"
         )

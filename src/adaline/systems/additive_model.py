@@ -86,7 +86,7 @@ if TYPE_CHECKING:  # inference is imported by the methods that need it: a fit do
 
 AdditiveInterval = Literal["confidence", "prediction"]
 CURVED = 10  # distinct values of a column from which it has a curve where no terms are given; mgcv's k needs as many
-NO_ERRORS = "the model fits the target exactly, up to rounding: there are no residuals to estimate standard errors and tests from"
+NO_ERRORS = "the fit is exact to rounding: no standard errors and tests, as the residuals measure no error"
 ROUNDING_DIGITS = 15.0  # of float64, less what sums and factors lose
 
 

@@ -368,8 +368,8 @@ class Ridge(LinearSystem):
         found = f", chosen by {settings.criterion}" if chosen else ""
         amount = ", ".join(f"{value:.6g}" for value in np.atleast_1d(self.penalty_))
         meaning = (
-            "standard errors, t and p are those of the posterior distribution under the Gaussian prior that corresponds "
-            "to the penalty (lecture S0, equation 5.18); they do not include the bias of shrinking"
+            "standard errors, t and p are those of the posterior under the Gaussian prior that belongs to the penalty "
+            "(lecture S0, equation 5.18); they do not include the bias of shrinking"
             if errors == "classical"
             else "standard errors are those of the shrunken estimate over repeated samples at this penalty, without "
             "its bias"
