@@ -187,7 +187,7 @@ def set_later(cls: type) -> set[str]:
 
 
 def changed_by_methods(own: ast.ClassDef) -> set[str]:
-    """Return the attributes that methods but `__init__` change, as `self.x = 1`, `self.x[0] = 1` and `self.x.add(1)`."""
+    """Return the attributes that methods but `__init__` change, as `self.x = 1`, `self.x[0] = 1`, `self.x.add(1)`."""
     methods = [one for one in own.body if isinstance(one, ast.FunctionDef) and one.name != "__init__"]
     changed = []
     for one in (one for method in methods for one in ast.walk(method)):
