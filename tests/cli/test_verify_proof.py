@@ -26,5 +26,5 @@ def test_proofs_are_written_and_verified(shell: Shell, tmp_path: Path, monkeypat
     assert "not verified" in refused.err
     lines = (DATA / "penguins.csv").read_text().splitlines()
     Path("other.csv").write_text("\n".join([*lines[:3], lines[3].replace("40.3", "bird"), *lines[4:]]))
-    assert "not verified: line 4" in shell("verify-proof", "m.proof", "other.csv").err
+    assert "not verified: row 2, bill_length_mm" in shell("verify-proof", "m.proof", "other.csv").err
     assert shell("verify-proof", "m.adaline", DATA / "penguins.csv").code == 2
