@@ -121,7 +121,8 @@ def _show_summary(summary: CoefficientTable, most: int | None, rest: str) -> Non
             say()
         for line in part.lines:
             say(line)
-    for line in [*summary.closing(), *(f"note: {text}" for text in summary.notes)]:
+    closing = summary.closing()
+    for line in [*([""] if closing else []), *closing, *(f"note: {text}" for text in summary.notes)]:
         say(line)
 
 
