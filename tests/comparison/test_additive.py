@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import adaline
-from adaline import AdditiveModel, LinearRegression
+from adaline import AdditiveModel
 from adaline.comparison import additive
 from adaline.comparison.additive import additive_columns
 from adaline.comparison.compare import compare_table
@@ -56,19 +57,29 @@ def test_straight_lines_are_offered_curves_as_rarely_as_said(monkeypatch: pytest
     assert 2 <= offered <= 30  # 20 expected at most; 30 and more have a chance of 2 %
 
 
-def test_the_numerator_of_the_test_of_curvature_is_at_most_that_beside_all_columns() -> None:
+def test_the_test_of_curvature_is_that_of_hc3_errors_of_the_line() -> None:
+    """(V'r)' [sum r^2 / (1 - h)^2 v v']^-1 (V'r) / q, V the spline's directions left by all columns."""
     table = curved(150)
-    (f, _) = additive._curvatures(table, [0], slice(None))[0]
+    f, p = additive._curvatures(table, [0], slice(None))[0]
     directions = additive._curved_directions(table.X[:, 0], np.ones(150))
-    x, y = table.X, table.y
-    both = [LinearRegression().fit(one, y) for one in (x, np.column_stack([x, directions]))]
-    squares = [
-        np.square(y - model.predict(one)).sum()
-        for model, one in zip(both, (x, np.column_stack([x, directions])), strict=True)
-    ]
-    exact = (squares[0] - squares[1]) / 3 / (squares[0] / (150 - 4))
+    lines = np.column_stack([np.ones(150), table.X])
+    hat = lines @ np.linalg.inv(lines.T @ lines) @ lines.T
+    v, left = directions - hat @ directions, table.y - hat @ table.y
+    meat = v.T @ (np.square(left / (1 - hat.diagonal()))[:, None] * v)
     assert directions.shape == (150, 3)
-    assert 0.9 * exact < f <= exact * (1 + 1e-12)
+    assert f == pytest.approx(v.T @ left @ np.linalg.inv(meat) @ v.T @ left / 3, rel=1e-9)
+    assert p == pytest.approx(scipy.stats.f.sf(f, 3, 146), rel=1e-9)
+
+
+def test_straight_lines_with_unequal_errors_are_rarely_offered_curves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At 5 %, which the F of errors of equal spread exceeds many times."""
+    monkeypatch.setattr(additive, "LINEAR_OFFERED", 0.05)
+    rng, offered = np.random.default_rng(0), 0
+    for _ in range(100):
+        x = rng.normal(size=(300, 3))
+        errors = np.abs(x[:, 0]) * rng.normal(size=300)
+        offered += additive_columns(Table.of(x, x @ rng.normal(size=3) + errors)) is not None
+    assert offered <= 11  # 5 expected; 12 and more have a chance of 0.4 %
 
 
 def test_levels_too_many_to_be_coded_are_pooled_and_so_are_those_of_a_long_category(tmp_path: Path) -> None:
