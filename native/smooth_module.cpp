@@ -29,12 +29,14 @@ using Added = Array<const double, nb::ndim<2>, nb::c_contig>;
 using Codes = Array<const index, nb::ndim<1>, nb::c_contig>;
 
 // The union of two ascending lists of distinct keys and the sums of their rows (W numbers); how many there are. A step
-// takes the smaller of two keys, or both where they are equal, without a branch. Of NaN, which no order has, it takes both.
+// takes the smaller of two keys, or both where they are equal, without a branch. NaN stand last, each a key of its own.
 template <class Key>
 index merge(Key* out, double* sums, const Key* p, const double* v, index A, const Key* q, const double* w, index B, index W) {
     const std::vector<double> none(W, 0.0);
+    const index ordered = A - index(std::count_if(p, p + A, [](Key key) { return key != key; }));
+    const index theirs_ordered = B - index(std::count_if(q, q + B, [](Key key) { return key != key; }));
     index i = 0, j = 0, k = 0;
-    for (; i < A && j < B; ++k) {
+    for (; i < ordered && j < theirs_ordered; ++k) {
         const bool left = !(q[j] < p[i]), right = !(p[i] < q[j]);
         const double *const rows[] = {none.data(), v + i * W, w + j * W};
         const double *const mine = rows[left], *const theirs = rows[2 * right];
@@ -44,12 +46,16 @@ index merge(Key* out, double* sums, const Key* p, const double* v, index A, cons
         i += left;
         j += right;
     }
-    std::copy(p + i, p + A, out + k);
-    std::copy(v + i * W, v + A * W, sums + k * W);
-    k += A - i;
-    std::copy(q + j, q + B, out + k);
-    std::copy(w + j * W, w + B * W, sums + k * W);
-    return k + B - j;
+    const auto append = [&](const Key* keys, const double* values, index begin, index end) {
+        std::copy(keys + begin, keys + end, out + k);
+        std::copy(values + begin * W, values + end * W, sums + k * W);
+        k += end - begin;
+    };
+    append(p, v, i, ordered);
+    append(q, w, j, theirs_ordered);
+    append(p, v, ordered, A);
+    append(q, w, theirs_ordered, B);
+    return k;
 }
 
 template <class Key>

@@ -260,6 +260,7 @@ def test_what_an_offset_cannot_be_is_refused() -> None:
         (lambda: model.summary(errors="HC0", X=X, y=TWO), "with an offset: give it again"),
         (lambda: plain.summary(errors="HC0", X=X, y=TWO, offset=SHIFT), "without an offset"),
         (lambda: model.summary(errors="HC0", X=X, y=TWO, exposure=SHIFT), "takes no exposure"),
+        (lambda: anova(plain, X=X, y=TWO, exposure=W), "takes no exposure"),
         (lambda: LogisticRegression().fit(X, ROWS["count"] % 3, offset=SHIFT), "there are 3 classes"),
         (lambda: LogisticRegression().fit(X, TWO, offset=SHIFT[:5]), "offset has shape"),
         (lambda: LogisticRegression(solver="online").fit(X, TWO, offset=SHIFT), "takes no offset"),

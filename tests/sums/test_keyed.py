@@ -34,6 +34,17 @@ def test_unions_add_the_rows_of_equal_keys() -> None:
 
 
 @on_every_isa
+def test_each_nan_is_a_key_of_its_own_and_stands_last() -> None:
+    a, b = np.array([-0.0, 1.0, np.inf, np.nan, np.nan]), np.array([-np.inf, 0.0, 2.0, np.nan])
+    v, w = np.arange(1.0, 6.0)[:, None], 10 * np.arange(1.0, 5.0)[:, None]
+    for run in (native.merge_totals, merge_totals_reference):
+        keys, values = np.empty(9), np.empty((9, 1))
+        size = run(keys, values, a, v, b, w)
+        np.testing.assert_array_equal(keys[:size], [-np.inf, 0.0, 1.0, 2.0, np.inf, np.nan, np.nan, np.nan])
+        np.testing.assert_array_equal(values[:size, 0], [10.0, 21.0, 2.0, 30.0, 3.0, 4.0, 5.0, 40.0])
+
+
+@on_every_isa
 def test_products_are_added_at_the_code_of_each_row() -> None:
     rng = np.random.default_rng(3)
     for q, m in ((1, 1), (2, 9), (3, 16)):

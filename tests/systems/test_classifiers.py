@@ -142,6 +142,18 @@ def test_least_squares_is_regression_on_the_codes() -> None:
     np.testing.assert_array_equal(LeastSquaresClassifier().fit(X, y).predict(X), plain.predict(X) > 0)
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_objective_of_two_classes_is_that_of_both_targets(intercept: bool) -> None:
+    X, y = data(2)
+    model = LeastSquaresClassifier(fit_intercept=intercept, penalty=3.0).fit(X, y)
+    both = Ridge(fit_intercept=intercept, penalty=3.0).fit(X, np.eye(2)[y])
+    errors = ((both.predict(X) - np.eye(2)[y]) ** 2).sum()
+    objective = 0.5 * errors + 1.5 * (both.coef_**2).sum()
+    assert model.certificate_.objective == pytest.approx(objective, rel=1e-10)
+    assert both.certificate_.objective == pytest.approx(objective, rel=1e-10)
+    np.testing.assert_allclose(model.coef_[0], both.coef_[1] - both.coef_[0], rtol=1e-10, atol=1e-12)
+
+
 def test_a_singular_scatter_is_said_and_survived() -> None:
     X, y = data(2)
     X = np.column_stack([X, X[:, 0] + X[:, 1], np.ones(len(y))])

@@ -24,7 +24,7 @@ from adaline.inference.covariance import lengths
 from adaline.inference.hypotheses import HypothesisTest, read_hypotheses, wald_chance, wald_of_slopes, wald_squares
 from adaline.inference.left_out import left_out, left_out_notes
 from adaline.inference.likelihood import AT_BORDER, NO_MAXIMUM, PENALISED, TOO_LARGE, check_maximum, with_ends
-from adaline.inference.summary import TargetsTable
+from adaline.inference.summary import TargetsTable, named_test
 from adaline.parameters import LEVEL
 from adaline.results import CONSTANT, EXPLAINED, Certificate
 from adaline.solvers.smooth.likelihood import LARGEST_SHAPE, LikelihoodFit
@@ -130,12 +130,7 @@ class FamilySummary(TargetsTable):
 
     def _quality(self, part: FamilyInference) -> dict[str, Any]:
         found = super()._quality(part)
-        freedom = found.pop("test_freedom")
-        if np.isfinite(freedom):  # the names of LinearRegression
-            chi2, q, p = (found.pop(name) for name in ("chi2", "chi2_freedom", "chi2_p_value"))
-            found |= {"f_statistic": chi2 / q if q else np.nan, "f_p_value": p}
-            found |= {"f_freedom": freedom, "model_freedom": q}
-        return found
+        return named_test(found, found.pop("test_freedom"))
 
     def _lines(self, part: FamilyInference) -> list[str]:
         likeliest = not np.isnan(part.dispersion_error)

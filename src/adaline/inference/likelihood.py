@@ -25,7 +25,7 @@ from adaline.inference.classical import CoefficientStatistics, Interval, judged,
 from adaline.inference.covariance import lengths
 from adaline.inference.hypotheses import read_hypotheses, wald_chance, wald_of_slopes, wald_squares
 from adaline.inference.left_out import left_out, left_out_notes
-from adaline.inference.summary import STATISTICS, CoefficientTable
+from adaline.inference.summary import STATISTICS, CoefficientTable, named_test
 from adaline.losses import Logistic
 from adaline.parameters import LEVEL
 from adaline.results import Certificate
@@ -99,6 +99,11 @@ class Quality:
     aic: float
     bic: float
     residual_freedom: float = np.inf
+
+    def entries(self) -> dict[str, Any]:
+        """Return all by name, the test as an F test where it is one."""
+        found = own_attributes(self)
+        return named_test(found, found.pop("residual_freedom"))
 
 
 @dataclass(frozen=True)
@@ -337,7 +342,7 @@ class LikelihoodSummary(CoefficientTable):
             "reference": self.reference,
             "targets": list(self.targets),
             "coefficients": self._coefficients(),
-            **own_attributes(self.quality),
+            **self.quality.entries(),
             **self._foot(),
         }
 

@@ -14,7 +14,6 @@ import numpy as np
 import scipy
 
 from adaline.arrays import Array, HypothesisLike
-from adaline.attributes import own_attributes
 from adaline.inference.classical import Interval, judged, quantile
 from adaline.inference.covariance import lengths
 from adaline.inference.effects import MeanFunction
@@ -73,7 +72,7 @@ class OrdinalSummary(CoefficientTable):
             **self._head(),
             "errors": self.errors,
             "coefficients": [row for part in self.sections() for row in part.rows],
-            **own_attributes(self.quality),
+            **self.quality.entries(),
             **self._foot(),
         }
 

@@ -200,6 +200,19 @@ class TargetsTable(CoefficientTable):
         return {name: value if isinstance(value, str | bool | int) else float(value) for name, value in said.items()}
 
 
+def named_test(entries: dict[str, Any], freedom: float) -> dict[str, Any]:
+    """Return entries with the test of all columns named as chi-squared, or, where `freedom` is finite, as an F test.
+
+    The names are then those of LinearRegression.
+    """
+    if not np.isfinite(freedom):
+        return entries
+    chi2, q, p = (entries[name] for name in ("chi2", "chi2_freedom", "chi2_p_value"))
+    kept = {name: value for name, value in entries.items() if not name.startswith("chi2")}
+    f = {"f_statistic": chi2 / q if q else np.nan, "f_p_value": p, "f_freedom": freedom, "model_freedom": q}
+    return kept | f
+
+
 @dataclass(frozen=True, repr=False)
 class RowsTable:
     """A table of rows that are dictionaries; prints as text, shows as HTML in a notebook.

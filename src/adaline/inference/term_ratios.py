@@ -47,11 +47,7 @@ class Refits:
             raise InvalidParameter(
                 "likelihood ratios of terms are not computed where effects were absorbed: leave out X for Wald tests"
             )
-        if model.takes_offset:
-            found = model._same_rows(*given)[0]
-        else:
-            given.refuse_offset(model)
-            found = model._same_rows(*given[:3])
+        found = model._same_rows(*given)[0]
         check_rows_weight(fit, found)
         self.model, self.rows = model, found
         self.known: dict[bytes, AnyModel] = {b"": model}

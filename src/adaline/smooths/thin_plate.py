@@ -19,9 +19,9 @@ import scipy
 
 from adaline.arrays import Array
 
-FEW = (
-    0.1  # share of all eigenvectors up to which they are found by Lanczos' method, which is quicker; at twice it is not
-)
+# share of all eigenvectors up to which they are found by Lanczos' method; doubled, a full decomposition is quicker. It
+# must stay below 1/3, as a third more vectors than that are iterated
+FEW = 0.1
 ROUNDING = 2.0**-52  # residual of an eigenvector, relative to the largest eigenvalue
 RADIAL_LINE = 1 / 12  # eta(r) / r^3 for one column
 MOST_POINTS = 2000  # radial functions, as in mgcv; the eigenvectors of 4000 take eight times as long

@@ -146,9 +146,9 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         recoded = None if source is None else source.changed(source.targets.recoding(targets))
         moments = self._coded(sums, targets)
         penalty, path = self._ridge(moments, rows, sums, recoded)
-        share = 1.0
-        if targets.shape == (2, 2):  # one fit to their difference: that of two fits has fewer digits
-            targets, share = _difference(targets), 0.5
+        of_both = targets.shape == (2, 2)
+        if of_both:  # one fit to their difference: that of two fits has fewer digits
+            targets = _difference_and_sum(targets, self.fit_intercept)
             recoded = None if source is None else source.changed(source.targets.recoding(targets))
             moments = self._coded(sums, targets)
         if recoded is None:
@@ -158,7 +158,8 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         else:
             fit = solve_least_squares(recoded, moments, self.fit_intercept, penalty)
         proof = fit.solution.certificate
-        coef, intercept = self._discriminants(fit.solution.theta, len(rows.classes))
+        theta, share = (fit.solution.theta[:1], 0.5) if of_both else (fit.solution.theta, 1.0)
+        coef, intercept = self._discriminants(theta, len(rows.classes))
         notes = column_notes(fit, rows.columns.coefficient_names)
         if source is not None or sums.rows > sums.features:
             before = None if source is not None else getattr(self, "dependencies_", None)
@@ -284,6 +285,14 @@ class LeastSquaresClassifier(ClosedFormClassifier):
         if self.coding == "signed":
             return np.array([[-1.0], [1.0]])
         return np.asarray(np.array([[-1.0], [1.0]]) * weights.sum() / weights[:, None])
+
+
+def _difference_and_sum(targets: Array, intercept: bool) -> Array:
+    """Return the difference of the targets of two classes, (2, 1), and without an intercept also their sum, (2, 2).
+
+    Half the sum of their squared errors is that of the two targets. With an intercept the sum, 1, has no error.
+    """
+    return _difference(targets) if intercept else np.column_stack([_difference(targets), targets.sum(axis=1)])
 
 
 def _difference(targets: Array) -> Array:

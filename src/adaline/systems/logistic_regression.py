@@ -773,6 +773,8 @@ class LogisticRegression(NearFits, LinearClassifier):
         offset: OffsetsLike = None,
         exposure: OffsetsLike = None,
     ) -> list[Source]:
+        """Return rows given again as they were fitted."""
+        RowsAgain(X, y, sample_weight, offset, exposure).refuse_exposure(self)
         return [self._rows_again(X, y, sample_weight, offset)[0]]
 
     def _rows_again(

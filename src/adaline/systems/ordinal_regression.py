@@ -513,6 +513,7 @@ class OrdinalRegression(NearFits, LinearClassifier):
         exposure: OffsetsLike = None,
     ) -> list[Source]:
         """Return rows given again as they were fitted: the index of a class is that among those with rows."""
+        RowsAgain(X, y, sample_weight, offset, exposure).refuse_exposure(self)
         ascending = np.argsort(self.classes_)
         source = open_labelled(self, X, y, sample_weight, reset=False, offset=offset).encoded(self.classes_[ascending])
         refuse_other_rows(self, source)
