@@ -65,7 +65,7 @@ def plainly(error: object) -> str:
     >>> plainly("a real number, not 'datetime.date'"), plainly("too large for dtype('float64').")
     ("a real number, not 'date'", 'too large for float64.')
     """
-    text = (str(error).splitlines() or [""])[0]
+    text = (str(error).splitlines() or [""])[0].rstrip(":")
     text = re.sub(r"\b(?:np|numpy)\.\w+\(('[^']*'|[^()]*)\)", r"\1", text)
     text = re.sub(r"\bdtype\('?([^')]*)'?\)", r"\1", text)
     return re.sub(r"'(?:\w+\.)+(\w+)'", r"'\1'", text)

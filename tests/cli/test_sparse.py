@@ -91,7 +91,7 @@ def test_progressive_validation_is_printed_as_it_goes(system: str, shell: Shell)
 def test_the_former_name_of_online_logistic_is_fitted_warned_of_and_saved_by_the_present_one(shell: Shell) -> None:
     former = ("--system", "LogisticRegression", "--set", "solver=online", "-o", "former.adaline", "--json")
     done, present = shell.good("fit", "rows.libsvm", *former), shell.good("fit", "rows.libsvm", "-s", ONLINE, "--json")
-    assert "use OnlineLogistic" in done.err
+    assert "use --system OnlineLogistic" in done.err
     assert "OnlineLogistic" not in present.err
     assert done.json["coef"] == present.json["coef"]
     assert read_header("former.adaline")["system"] == "OnlineLogistic"

@@ -133,7 +133,7 @@ def test_what_has_no_enclosure_says_so() -> None:
     assert ((ends.lower - 1e-9 < found) & (found < ends.upper + 1e-9)).all()
     constant = np.column_stack([X, codes])  # no spread within the classes
     found = GaussianClassifier().fit(X, codes).enclose(X, codes)
-    with pytest.raises(AdalineError, match="as regressions have"):
+    with pytest.raises(AdalineError, match="a proof can be saved only of a regression"):
         found.save("no.proof")
     with pytest.warns(UserWarning, match="within any class"):
         model = GaussianClassifier().fit(constant, codes)

@@ -146,7 +146,7 @@ TWO = (Y > np.median(Y)).astype(int)
 REFUSED: list[tuple[Any, Any, type[Exception], str]] = [
     ((X,), (X[:, :2],), InvalidData, "not nested: the models have 5 and 3 parameters"),
     ((X[:, :2],), (X[:, :2],), InvalidData, "not nested"),
-    ((X[1:, :2], Y[1:]), (X,), InvalidData, "same rows: 59 and 60"),
+    ((X[1:, :2], Y[1:]), (X,), InvalidData, "59 rows of total weight 59, the other to 60"),
     ((X[:, :2], Y + X[:, 0]), (X,), InvalidData, "same targets"),
     ((X[:, :1],), (np.cos(np.arange(180.0)).reshape(60, 3),), InvalidData, "larger model leaves more residual"),
     ((FRAME.rename(columns={"c": "b"})[["a", "b"]],), (FRAME,), InvalidData, "larger model has no column 'b'"),

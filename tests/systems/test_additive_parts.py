@@ -122,7 +122,7 @@ def test_what_does_not_add_up_is_refused_and_leaves_the_model() -> None:
     strange[:3, 2] = 77
     with pytest.raises(InvalidData, match=r"3 rows of \(1 \+ x1 \| x2\) are of groups that the first rows do not have"):
         model.partial_fit(strange, y[200:])
-    with pytest.raises(InvalidData, match="knots or levels learned from different rows"):
+    with pytest.raises(InvalidData, match="models whose knots or levels differ"):
         model.merge(make().fit(X[:150], y[:150]))
     with pytest.raises(UnsafeForget, match="model holds 200 rows"):
         model.forget(X, y)

@@ -62,6 +62,7 @@ TEXT = "string to float"
 ADVICE = {
     TEXT: ". X holds text: give it as a frame (pandas, polars), whose columns of text are categories",
     "inhomogeneous": " The rows have different lengths: give each row a number for each column",
+    "got 1D array instead": ". Reshape your data: X.reshape(-1, 1) is one column, X.reshape(1, -1) one row",
 }
 """What to do, by words in a message of NumPy."""
 T = TypeVar("T")

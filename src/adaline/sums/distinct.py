@@ -51,7 +51,7 @@ class DistinctValues(Sum):
         """Take in the rows of a block; NaN and infinity are values too, which sums refuse later."""
         block = block.heavy()
         x = np.asarray(host(as_dense(block.x)), dtype=np.float64)
-        weight = None if self.counted else block.weight
+        weight = None if self.counted or block.weight is None else block.weights()
         for k, columns in enumerate(self.columns):
             self._take(k, *_distinct(x[:, columns], weight))
 
