@@ -97,12 +97,12 @@ class BoundedScore(Sum):
         return type(self)(total, terms, float(SAFE * (apart @ length)), float((SAFE * change[:, 0] * length).max()))
 
     def merge(self, other: Self) -> None:
-        """Add in double-double, and take the larger distance."""
+        """Add in double-double, and take the larger distance; NaN stays NaN."""
         a, b = self.gradient, other.gradient
         a[:, 0], a[:, 1] = twofold.add(a[:, 0], a[:, 1], b[:, 0], b[:, 1])
         self.size += other.size
         self.wrong += other.wrong
-        self.farthest = max(self.farthest, other.farthest)
+        self.farthest = float(np.maximum(self.farthest, other.farthest))
 
 
 def outputs_twofold(v: Array, hi: Array, lo: Array, offset: Array) -> Twofold:

@@ -126,4 +126,4 @@ class BoundedSoftmax(Sum):
         self.size += other.size
         self.metric += other.metric
         self.scalars[:3] += other.scalars[:3]
-        self.scalars[3] = max(self.scalars[3], other.scalars[3])
+        self.scalars[3] = np.maximum(self.scalars[3], other.scalars[3])

@@ -70,11 +70,11 @@ class Mapped(Sum):
         w = np.ldexp(point.hi[1:], -own)[:, None]
         z, weight = x @ w + point.hi[0] + offset, block.weights()
         moved = np.abs(x) @ np.abs(w) + abs(point.hi[0]) + np.abs(offset)
-        moved = np.where(weight[:, None] > 0, moved, 0.0)
         curvature, change = weighing(point.loss, z, t)
         curved, slope = curvature[:, 0], row_loss(point.loss, t).slope(z, t)[:, 0]
-        farthest = float((change * moved).max(initial=0.0))
-        self.margin = max(self.margin, CURVATURE_ROUNDING, float(np.expm1(2 * (len(w) + 4) * ROUNDING * farthest)))
+        farthest = float(np.where(weight[:, None] > 0, change * moved, 0.0).max(initial=0.0))
+        margin = float(np.expm1(2 * (len(w) + 4) * ROUNDING * farthest)) if np.isfinite(farthest) else np.inf
+        self.margin = max(self.margin, CURVATURE_ROUNDING, margin)
         low = np.where(weight > 0, weight * slope, 0.0)
         self.gradient -= np.append(low.sum(), np.ldexp(low @ x, -own))
         return np.where(weight > 0, weight * curved, 0.0)
