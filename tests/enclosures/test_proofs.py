@@ -11,7 +11,10 @@ import mpmath
 import numpy as np
 import pytest
 
+from adaline import GeneralizedLinear
 from adaline.enclosures import checker
+from adaline.errors import InvalidParameter
+from adaline.links import Power
 from tests.certificates.cases import FAMILIES
 from tests.certificates.exact import Jet
 from tests.enclosures.proofs import mutated, proven
@@ -38,6 +41,21 @@ def test_the_checker_relies_on_the_standard_library_alone() -> None:
     used = {one.module for one in ast.walk(tree) if isinstance(one, ast.ImportFrom)}
     used |= {name.name for one in ast.walk(tree) if isinstance(one, ast.Import) for name in one.names}
     assert {str(name).partition(".")[0] for name in used} <= set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize(("exponent", "written"), [(0.5, True), (1 / 3, False)])
+def test_powers_that_the_checker_cannot_take_have_no_proof(exponent: float, written: bool, tmp_path: Path) -> None:
+    x = np.linspace(1.0, 3.0, 20)
+    y = np.random.default_rng(5).poisson(x ** (1 / exponent)).astype(float)
+    found = GeneralizedLinear(loss="poisson", link=Power(exponent)).fit(x[:, None], y).enclose(x[:, None], y)
+    assert found.proved
+    if not written:
+        with pytest.raises(InvalidParameter, match="not written"):
+            found.save(tmp_path / "m.proof")
+        return
+    found.save(tmp_path / "m.proof")
+    rows = ({"x0": repr(a), "y": repr(b)} for a, b in zip(x.tolist(), y.tolist(), strict=True))
+    checker.verify(checker.load_proof(tmp_path / "m.proof"), rows)
 
 
 def test_exponentials_lie_within_their_bounds() -> None:

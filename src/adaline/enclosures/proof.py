@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -188,6 +189,7 @@ def described_loss(loss: Loss | None) -> dict[str, Any]:
     power = float(family.power)
     if not isinstance(link, Power):
         return {"name": "tweedie", "power": power}
-    if not (2 * (2 - power) / link.exponent).is_integer() or not (2 * (1 - power) / link.exponent).is_integer():
+    q = 1 / Fraction(float(link.exponent))
+    if any((2 * q * (a - Fraction(power))).denominator != 1 for a in (1, 2)):  # the float 1/3 is no third
         raise InvalidParameter(f"proofs are not written for power={power:g} with link={name_of(link)!r}")
     return {"name": "tweedie", "power": power, "link": float(link.exponent)}
