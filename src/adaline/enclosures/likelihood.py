@@ -83,7 +83,7 @@ def enclose_likelihood(source: Source, point: LinkedPoint, intercept: bool, pena
         first = _step(source, known, sizes, penalty, point, hi, none)
         length, farthest = float(first.lengths()[0]), first.farthest
         if not (math.isfinite(length) and farthest < MOST_LENGTH):
-            reason = MISSING + "outputs so large that exponentials of them underflow are not treated"
+            reason = MISSING + "outputs lie beyond the range in which the rounding of slopes is proved"
             break
         radius = ROOM * length
         defect = known.defect + math.expm1(min(radius * farthest, 700.0)) * (1 + known.defect)
@@ -108,7 +108,9 @@ def refuse_loss(loss: Loss) -> None:
         return
     link = f", link={name_of(row.linked.link)!r}" if isinstance(row.linked, Linked) else ""
     reason = "it is not known to be strictly convex, with a curvature that changes continuously"
-    if row.coupled:
+    if row.name == "gaussian" and row.convex:
+        reason = "use loss='squared', which is the same"
+    elif row.coupled:
         reason = "use LogisticRegression, which encloses more than two classes too"
     elif row.corners:
         reason = "it has corners, where it has no slope"

@@ -66,8 +66,11 @@ class BoundedSlope(NamedTuple):
 
 
 def is_enclosed(loss: Any) -> bool:
-    """Return whether slopes of a likelihood are known with proven bounds."""
-    if not isinstance(loss, Linked):
+    """Return whether slopes of a likelihood are known with proven bounds.
+
+    Gaussian is not one: targets may be negative, and so the weights of terms. `Squared` is enclosed without slopes.
+    """
+    if not isinstance(loss, Linked) or (isinstance(loss.family, Tweedie) and loss.family.power == 0):
         return False
     known = isinstance(loss.link, Log | Logit | Probit | Cloglog | Power)
     return known and isinstance(loss.family, Binomial | Tweedie | NegativeBinomial) and loss.convex
@@ -97,7 +100,9 @@ def bounded_slope(loss: Linked, z: Twofold, t: Array) -> BoundedSlope:
         each = list(zip(weights, terms, strict=True))
         first, second = (one.slope * weight for weight, one in each)
         error = sum(weight.hi * _known(weight.hi, one) * np.abs(one.slope.hi) for weight, one in each)
-        known = loss.family.inside(loss.link, z.hi) & (np.abs(z.hi) < MOST_OUTPUT)
+        known = loss.family.inside(loss.link, z.hi)
+        if not isinstance(loss.link, Power):  # whose logarithms are bounded in `_power`
+            known &= np.abs(z.hi) < MOST_OUTPUT
         error = np.where(known, SAFE * ROUNDING2 * error, np.inf)
         curvature, change = _curved(each)
         return BoundedSlope(first + second, error, SAFE * curvature, change)
