@@ -26,6 +26,7 @@ from adaline import (
     open_table,
     set_threads,
 )
+from adaline.enclosures import Enclosure
 from adaline.enclosures.rational import Between
 from adaline.enclosures.rounding import ends, scaled_outwards
 from adaline.errors import AdalineError, AdalineWarning
@@ -222,6 +223,13 @@ def test_other_rows_than_those_of_the_fit_are_noticed(kind: Any) -> None:
     assert not other.agrees
     assert "other rows" in str(other)
     assert "other rows" not in str(same)
+
+
+@pytest.mark.parametrize(("wrong", "agrees"), [(0, True), (2, True), (3, False)])
+def test_coefficients_disagree_where_more_than_half_have_fewer_digits_than_claimed(wrong: int, agrees: bool) -> None:
+    theta = np.arange(1.0, 5.0)
+    given = theta + 1e-3 * (np.arange(4) < wrong)
+    assert Enclosure(theta, theta).beside(given[0], given[1:], 10.0).agrees == agrees
 
 
 def test_systems_without_enclosures_say_who_has_them() -> None:

@@ -59,7 +59,10 @@ class Enclosure(Ends):
     reason: str
     passes: int
     agrees: bool
-    """Whether the model's coefficients agree with the bounds in the digits that its certificate claims."""
+    """Whether half of the model's coefficients or more have the digits that its certificate claims, by these bounds.
+
+    False shows that the model was fitted to other rows; True shows nothing.
+    """
     _outputs: Callable[[RowsLike], Ends] | None
     _statement: Statement | None
 
@@ -82,14 +85,15 @@ class Enclosure(Ends):
     def beside(self, intercept: AnyArray, coef: AnyArray, digits: float) -> Self:
         """Return this enclosure, having compared it with the coefficients of a model that claims so many digits.
 
-        Where most of them have fewer, the model was fitted to other rows than those that were enclosed.
+        Where more than half of them have fewer, the model was fitted to other rows than those that were enclosed. Where
+        not, nothing is shown: a few rows more may change no coefficient by as much as the certificate allows for.
         """
         if not self.reason:
             given = np.column_stack([np.atleast_1d(host(intercept)), np.atleast_2d(host(coef))])
             lower, upper = np.atleast_2d(self.lower), np.atleast_2d(self.upper)
             wrong = np.maximum(np.abs(given - lower), np.abs(given - upper))
             claimed = 10.0 ** (0.5 - np.nan_to_num(digits)) * np.maximum(np.abs(lower), np.abs(upper))
-            self.agrees = bool(np.median(wrong <= claimed + upper - lower) > 0)
+            self.agrees = bool((wrong <= claimed + upper - lower).mean() >= 0.5)
         return self
 
     @property
