@@ -9,6 +9,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -315,7 +316,8 @@ def test_an_interrupt_in_compiled_text_keeps_the_code(tmp_path: Path, number: in
     (tmp_path / "rows.csv").write_text("x,y\n1,2\n2,3\n3,5\n", encoding="utf-8")
     environment = {**ENVIRONMENT, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
     command = [sys.executable, "-m", "adaline", "fit", tmp_path / "rows.csv", "-t", "y"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    heard = partial(signal.signal, number, signal.SIG_DFL)  # tests in the background of a shell ignore SIGINT
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, preexec_fn=heard)
     assert done.returncode == code, done.stderr
 
 
