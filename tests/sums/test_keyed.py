@@ -8,7 +8,7 @@ import numpy as np
 
 from adaline.kernels import native
 from adaline.sums.keyed import (
-    FEW_KEYS,
+    KEYS_PER_ROW,
     keyed_products_reference,
     merge_totals_reference,
     numbered,
@@ -61,7 +61,7 @@ def test_products_are_added_at_the_code_of_each_row() -> None:
 
 def test_keys_that_occur_are_numbered_in_ascending_order_whether_they_are_few_or_many() -> None:
     keys = np.array([7, -1, 3, 7, 0, 3, -1, 9])
-    for size in (10, 10 * FEW_KEYS * len(keys)):
+    for size in (10, 10 * KEYS_PER_ROW * len(keys)):
         found, codes = numbered(keys, size)
         assert found.tolist() == [0, 3, 7, 9]
         assert codes.tolist() == [2, -1, 1, 2, 0, 1, -1, 3]

@@ -44,7 +44,7 @@ def _verified(proof: dict[str, Any], data: str) -> int:
         except (Unreadable, UnicodeDecodeError):
             pass
     relation = with_notes(Relation(data, FileOptions()))
-    note(f"{relation.title} was read as fit reads it, not by the checker, which takes comma-separated files")
+    note(f"{relation.title} was read as fit reads it, not by the checker")
     return verify(proof, _cells(relation, proof))
 
 

@@ -132,9 +132,9 @@ def fit_groups(
         The table. Texts and declared categories become columns by one coding, learned from all groups. A table that is
         open brings its own target, features and weight, and its policy for missing values. Groups of a Dask or Spark
         data frame of numbers are fitted by its workers; labels, texts, formulas and windows are collected first.
-        Otherwise a group with missing values has no coefficients, and a warning says so;
-        `open_table(data, target=..., missing="drop")` leaves out the rows that have some. `adaline fit --by` reads a
-        table as `adaline fit` does.
+        Otherwise a group with missing values has no coefficients, and `fit_groups` warns;
+        `open_table(data, target=..., missing="drop")` leaves out only the rows with missing values.
+        `adaline fit --by` reads a table as `adaline fit` does.
     target : name
         The column to predict.
     by : name, or list of names

@@ -15,7 +15,7 @@ from adaline.kernels import native
 
 Key = TypeVar("Key", np.float64, np.int64)
 
-FEW_KEYS = 32  # keys for each row up to which those that occur are marked; doubled, marks take as long as sorting
+KEYS_PER_ROW = 32  # keys for each row up to which those that occur are marked; doubled, marks take as long as sorting
 
 
 def joined_totals(a: NDArray[Key], of_a: Array, b: NDArray[Key], of_b: Array) -> tuple[NDArray[Key], Array]:
@@ -51,10 +51,11 @@ def keyed_products_reference(out: Array, codes: NDArray[np.int64], weight: Array
 
 
 def numbered(keys: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the keys of zero or more that occur, ascending, of `size` possible ones, and the place of each row's key
-    among them; keys below zero stay -1.
+    """Return the keys that occur, ascending, and the index of each row's key among them; -1 for keys below zero.
+
+    Keys are below `size`.
     """
-    if size > FEW_KEYS * len(keys):
+    if size > KEYS_PER_ROW * len(keys):
         known = keys >= 0
         found, places = np.unique(keys[known], return_inverse=True)
         codes = np.full(len(keys), -1)

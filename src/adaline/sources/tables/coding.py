@@ -129,9 +129,9 @@ def codable_categories(levels: dict[str, int], penalised: bool) -> list[str]:
 class Identifiers(NamedTuple):
     """Columns of whole numbers that name things, each with why.
 
-    They are `certain` beyond 2^53, where floats do not tell neighbours apart. They are `doubtful` where they number the
-    rows, or where they are different in every row and their name says so, and `repeated` where their name says so and
-    rows share them: such a column names groups of rows.
+    They are `certain` beyond 2^53, where floats do not tell neighbours apart. Columns are `doubtful` if they number the
+    rows, or if they are named like an identifier and differ in every row. They are `repeated` if they are named like an
+    identifier and rows share their values: such a column names groups of rows.
     """
 
     certain: dict[str, str]
